@@ -41,10 +41,10 @@ struct scenario {
 packet_bytes noise(std::size_t bytes)
 {
     std::mt19937 random(1);
-    packet_bytes all(bytes);
-    for (auto& each : all)
-        each = static_cast<std::byte>(random());
-    return all;
+    packet_bytes content(bytes);
+    for (auto& byte : content)
+        byte = static_cast<std::byte>(random());
+    return content;
 }
 
 std::vector<std::uint64_t> heap_pointers(std::uint64_t counter,
@@ -254,15 +254,15 @@ std::vector<double> run(const scenario& tested)
 
 void measure(const scenario& tested)
 {
-    auto least = run(tested);
+    auto times = run(tested);
     for (int i = 1; i < runs; ++i) {
         const auto next = run(tested);
-        for (std::size_t k = 0; k < least.size(); ++k)
-            least[k] = std::min(least[k], next[k]);
+        for (std::size_t k = 0; k < times.size(); ++k)
+            times[k] = std::min(times[k], next[k]);
     }
     std::printf("%-52s %8.2f\n",
                 tested.name.c_str(),
-                *std::max_element(least.begin(), least.end()));
+                *std::max_element(times.begin(), times.end()));
 }
 
 } // namespace

@@ -38,9 +38,9 @@ using gr::spead::transport; // for its kernel limits
 
 constexpr std::size_t arena_bytes = 1 << 20;
 
-[[noreturn]] void fail(const char* what)
+[[noreturn]] void fail(const char* call)
 {
-    throw std::system_error(errno, std::generic_category(), what);
+    throw std::system_error(errno, std::generic_category(), call);
 }
 
 int connected_socket(const char* host, const char* port)
@@ -76,15 +76,15 @@ double measure(int fd, int packet, double seconds)
 
     using clock = std::chrono::steady_clock;
     const auto start = clock::now();
-    std::size_t at = 0;
+    std::size_t offset = 0;
     double sent = 0;
     for (;;) {
         for (int call = 0; call < 64; ++call) {
             for (auto& piece : pieces) {
-                if (at + piece.iov_len > arena.size())
-                    at = 0;
-                piece.iov_base = &arena[at];
-                at += piece.iov_len;
+                if (offset + piece.iov_len > arena.size())
+                    offset = 0;
+                piece.iov_base = &arena[offset];
+                offset += piece.iov_len;
             }
             const int n = sendmmsg(fd, batch.data(), batch.size(), 0);
             // ECONNREFUSED reports an ICMP error of an earlier packet; nothing was sent.

@@ -265,11 +265,11 @@ void stream_inspector::add_items(tracked_stream& stream,
                 { item.id, item.value, item.value + format->bytes(), *format });
     }
     auto& awaited = heap.awaited_numbers;
-    for (auto each = awaited.begin(); each != awaited.end();) {
-        const auto number = number_at(packet, each->begin, each->end, each->format);
+    for (auto entry = awaited.begin(); entry != awaited.end();) {
+        const auto number = number_at(packet, entry->begin, entry->end, entry->format);
         if (number)
-            add_value(stream, heap, each->id, each->format.signed_value(*number), true);
-        each = number ? awaited.erase(each) : each + 1;
+            add_value(stream, heap, entry->id, entry->format.signed_value(*number), true);
+        entry = number ? awaited.erase(entry) : entry + 1;
     }
 }
 

@@ -162,8 +162,8 @@ private:
 void run_random_stream(unsigned seed)
 {
     std::mt19937 random(seed);
-    receiver to;
-    sink_engine stream(parse_options({ to.destination() }, random_options(random)),
+    receiver listener;
+    sink_engine stream(parse_options({ listener.destination() }, random_options(random)),
                        [](const auto&) {});
     background_check user(live_user(stream, seed));
     const auto content = noise(3000);
@@ -185,16 +185,16 @@ void run_random_stream(unsigned seed)
                     written += accepted;
                     return accepted;
                 });
-            to.receive();
+            listener.receive();
         }
         stream.stop();
-        to.receive();
+        listener.receive();
         const auto counts = stream.counts();
         BOOST_CHECK_EQUAL(counts.samples_in, written);
         BOOST_CHECK_EQUAL(counts.samples_sent + counts.samples_dropped, written);
     }
     BOOST_CHECK(user.finish());
-    BOOST_CHECK_GT(to.checked_packets(), 0u);
+    BOOST_CHECK_GT(listener.checked_packets(), 0u);
 }
 
 // Sends one packet; the others stay in the ring.
@@ -223,13 +223,14 @@ BOOST_AUTO_TEST_CASE(counters_balance_under_live_changes)
 
 BOOST_AUTO_TEST_CASE(paced_ring_holds_two_bursts)
 {
-    const receiver to;
+    const receiver listener;
     const auto samples = noise(8 << 20);
     for (const double rate : { 1e6, 4e8, 1e10 }) {
         sink_options o;
         o.rate = rate;
         o.burst_size = 1;
-        sink_engine stream(parse_options({ to.destination() }, o), [](const auto&) {});
+        sink_engine stream(parse_options({ listener.destination() }, o),
+                           [](const auto&) {});
         // nothing is sent before start()
         const auto accepted = stream.write(0, raw(samples.data()), samples.size());
         const double packet = static_cast<double>(stream.packet_bytes());
@@ -241,12 +242,13 @@ BOOST_AUTO_TEST_CASE(paced_ring_holds_two_bursts)
 
 BOOST_AUTO_TEST_CASE(ring_fill_reports_the_fullest_ring)
 {
-    const receiver to;
+    const receiver listener;
     const auto samples = noise(4 << 20);
     sink_options o;
     o.num_inputs = 2;
-    sink_engine stream(parse_options({ to.destination(), to.destination() }, o),
-                       [](const auto&) {});
+    sink_engine stream(
+        parse_options({ listener.destination(), listener.destination() }, o),
+        [](const auto&) {});
     const auto write = [&](std::size_t input, std::size_t n) {
         return stream.write(input, raw(samples.data()), n);
     };
@@ -263,7 +265,7 @@ BOOST_AUTO_TEST_CASE(ring_fill_reports_the_fullest_ring)
 // Each stop() times out after two seconds, so they run concurrently.
 BOOST_AUTO_TEST_CASE(unfinished_heap_is_counted_when_the_ring_is_full)
 {
-    const receiver to;
+    const receiver listener;
     const auto samples = noise(1 << 20);
     std::vector<std::unique_ptr<sink_engine>> streams;
     std::vector<std::future<void>> stops;
@@ -275,7 +277,7 @@ BOOST_AUTO_TEST_CASE(unfinished_heap_is_counted_when_the_ring_is_full)
                 o.tail = tail;
                 o.send_stop = send_stop;
                 streams.push_back(std::make_unique<sink_engine>(
-                    parse_options({ to.destination() }, o), [](const auto&) {}));
+                    parse_options({ listener.destination() }, o), [](const auto&) {}));
                 auto& stream = *streams.back();
                 stream.start();
                 stream.write(0, raw(samples.data()), samples.size() - 1000);
@@ -290,14 +292,14 @@ BOOST_AUTO_TEST_CASE(unfinished_heap_is_counted_when_the_ring_is_full)
 
 BOOST_AUTO_TEST_CASE(ring_holds_the_requested_buffer_size)
 {
-    const receiver to;
+    const receiver listener;
     const auto samples = noise(4 << 20);
     for (const std::uint64_t heap : { 1000, 100000, 400000 })
         for (const std::size_t buffer : { 1000000u, 3u << 20 }) {
             auto o = almost_stalled(static_cast<std::int64_t>(heap),
                                     static_cast<std::int64_t>(buffer));
             o.when_full = "drop";
-            sink_engine stream(parse_options({ to.destination() }, o),
+            sink_engine stream(parse_options({ listener.destination() }, o),
                                [](const auto&) {});
             BOOST_CHECK_EQUAL(stream.write(0, raw(samples.data()), samples.size()),
                               samples.size());

@@ -18,36 +18,36 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-void append(bytes& to, std::uint64_t value, std::size_t count)
+void append(bytes& frame, std::uint64_t value, std::size_t count)
 {
     while (count-- > 0)
-        to.push_back(static_cast<std::byte>(count < 8 ? value >> 8 * count : 0));
+        frame.push_back(static_cast<std::byte>(count < 8 ? value >> 8 * count : 0));
 }
 
-void append_any(bytes& to, fuzz_input& input, std::size_t count)
+void append_any(bytes& frame, fuzz_input& input, std::size_t count)
 {
     while (count-- > 0)
-        to.push_back(static_cast<std::byte>(input.byte()));
+        frame.push_back(static_cast<std::byte>(input.byte()));
 }
 
-void append_ip(bytes& to, fuzz_input& input, bool is_v6)
+void append_ip(bytes& frame, fuzz_input& input, bool is_v6)
 {
     const auto length = input.up_to(100);
     if (is_v6) {
-        append(to, 6ull << 28, 4);
-        append(to, length, 2);
-        append(to, input.one_of({ 17, 44, 0, 43, 60 }), 1); // next header
-        append(to, 64, 1);
-        append(to, input.up_to(1), 32); // addresses
+        append(frame, 6ull << 28, 4);
+        append(frame, length, 2);
+        append(frame, input.one_of({ 17, 44, 0, 43, 60 }), 1); // next header
+        append(frame, 64, 1);
+        append(frame, input.up_to(1), 32); // addresses
     } else {
-        append(to, 0x40 | input.between(5, 7), 1);
-        append(to, 0, 1);
-        append(to, length, 2);
-        append(to, input.up_to(1), 2); // identification
-        append(to, input.one_of<std::uint64_t>({ 0, 0x2000, input.up_to(0xffff) }), 2);
-        append(to, 64, 1);
-        append(to, input.one_of({ 17, 17, 6 }), 1);
-        append(to, input.up_to(1), 10); // checksum and addresses
+        append(frame, 0x40 | input.between(5, 7), 1);
+        append(frame, 0, 1);
+        append(frame, length, 2);
+        append(frame, input.up_to(1), 2); // identification
+        append(frame, input.one_of<std::uint64_t>({ 0, 0x2000, input.up_to(0xffff) }), 2);
+        append(frame, 64, 1);
+        append(frame, input.one_of({ 17, 17, 6 }), 1);
+        append(frame, input.up_to(1), 10); // checksum and addresses
     }
 }
 

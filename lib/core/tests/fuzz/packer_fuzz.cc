@@ -39,12 +39,12 @@ struct sink_setup {
     std::size_t max_path_packet_bytes;
 };
 
-void choose_items(fuzz_input& input, sink_options& to)
+void choose_items(fuzz_input& input, sink_options& options)
 {
-    const auto choose_text = [&](std::string usual) {
-        return input.once_in(16) ? std::string(input.up_to(80), 'n') : std::move(usual);
+    const auto choose_text = [&](std::string name) {
+        return input.once_in(16) ? std::string(input.up_to(80), 'n') : std::move(name);
     };
-    auto& items = to.items;
+    auto& items = options.items;
     items = { { item_kind::samples, 0x3300, "samples", choose_text("") } };
     if (!input.once_in(8))
         items.push_back({ item_kind::timestamp, 0x1600, "time", choose_text("when") });
@@ -55,7 +55,7 @@ void choose_items(fuzz_input& input, sink_options& to)
                        "item " + choose_text(std::to_string(number)),
                        choose_text("") };
         const bool has_value_per_input = input.once_in(2);
-        for (auto i = has_value_per_input ? to.num_inputs : 1; i > 0; --i)
+        for (auto i = has_value_per_input ? options.num_inputs : 1; i > 0; --i)
             new_item.values.push_back(static_cast<std::int64_t>(input.number(5)));
         const auto at = static_cast<std::ptrdiff_t>(input.up_to(number));
         items.insert(items.begin() + at, std::move(new_item));
@@ -313,19 +313,19 @@ private:
         std::set<std::uint64_t> ends;    // heap counters
         std::set<std::size_t> described; // destinations
         for (const auto& h : reassemble(d_stream.datagrams)) {
-            const auto to = destinations.at(h.counter);
+            const auto destination = destinations.at(h.counter);
             if (h.is_descriptors())
                 continue;
             if (!h.is_stop()) {
                 check(ends.empty(), "the end of the stream is last");
-                check_heap(h, to);
+                check_heap(h, destination);
                 check(h.descriptors().empty() !=
-                          (d_config.first && described.insert(to).second),
+                          (d_config.first && described.insert(destination).second),
                       "the first heap to a destination has descriptors");
             } else if (ends.insert(h.counter).second) {
                 check(number_of(h) == next_heap() + ends.size() - 1,
                       "an end uses one heap counter");
-                check(ended.insert(d_addresses.at(to)).second,
+                check(ended.insert(d_addresses.at(destination)).second,
                       "a destination receives one end of the stream");
             } else {
                 check(repeats, "the end of the stream is sent once");
@@ -344,8 +344,9 @@ private:
         const auto max_size = static_cast<std::size_t>(d_setup.options.max_packet_size);
         for (std::size_t i = 0; i < d_stream.datagrams.size(); ++i) {
             const auto& datagram = d_stream.datagrams[i];
-            const std::size_t to = d_stream.destinations[i];
-            check(destinations.emplace(decode(datagram).get(1), to).first->second == to,
+            const std::size_t destination = d_stream.destinations[i];
+            check(destinations.emplace(decode(datagram).get(1), destination)
+                          .first->second == destination,
                   "all packets of a heap go to the same destination");
             check(datagram.size() <= d_setup.max_path_packet_bytes &&
                       (!max_size || datagram.size() <= max_size),

@@ -130,26 +130,26 @@ public:
 private:
     void step()
     {
-        const auto which = d_input.up_to(d_senders.size() - 1);
+        const auto sender_index = d_input.up_to(d_senders.size() - 1);
         switch (d_input.up_to(15)) {
         case 1:
             pass_time();
             break;
         case 2:
-            send_descriptors(which);
+            send_descriptors(sender_index);
             break;
         case 3:
-            send_sparse_heap(which);
+            send_sparse_heap(sender_index);
             break;
         case 4:
             if (d_input.once_in(4))
                 restart();
             break;
         case 5:
-            receive(hostile_packet(), which);
+            receive(hostile_packet(), sender_index);
             break;
         default:
-            receive(next_packet(which), which);
+            receive(next_packet(sender_index), sender_index);
         }
     }
 
@@ -202,7 +202,7 @@ private:
         return all;
     }
 
-    std::uint64_t item_pointer(wire::flavour flavour, const sender_state& from)
+    std::uint64_t item_pointer(wire::flavour flavour, const sender_state& sender)
     {
         const auto id = d_input.one_of<std::uint64_t>({ 0x1600,
                                                         0x3300,
@@ -214,50 +214,50 @@ private:
                                                         wire::heap_length,
                                                         0x4000 });
         const auto value =
-            hostile_number(id == 0x1600                 ? from.timestamp
+            hostile_number(id == 0x1600                 ? sender.timestamp
                            : id == wire::stream_control ? wire::stream_control_stop
-                                                        : from.heap_bytes);
+                                                        : sender.heap_bytes);
         if (d_input.once_in(2))
             return flavour.immediate(id, value);
         return flavour.addressed(id, value);
     }
 
-    void begin_heap(sender_state& of)
+    void begin_heap(sender_state& sender)
     {
         const auto bytes = components_of(d_options.type) * bits_of(d_options.type) / 8;
-        const auto ticks = of.heap_bytes / bytes *
+        const auto ticks = sender.heap_bytes / bytes *
                            static_cast<std::uint64_t>(d_options.ticks) /
                            static_cast<std::uint64_t>(d_options.samples);
-        of.counter += d_senders.size();
-        of.timestamp += ticks;
-        of.offset = 0;
-        of.heap_bytes =
+        sender.counter += d_senders.size();
+        sender.timestamp += ticks;
+        sender.offset = 0;
+        sender.heap_bytes =
             d_input.once_in(4)
                 ? d_input.up_to(static_cast<std::size_t>(d_options.window_samples))
                 : 64 * (1 + d_input.up_to(9));
         if (d_input.once_in(8))
-            of.timestamp = hostile_number(of.timestamp);
+            sender.timestamp = hostile_number(sender.timestamp);
         if (d_input.once_in(8))
-            of.timestamp += ticks * d_input.up_to(100);
+            sender.timestamp += ticks * d_input.up_to(100);
         if (d_input.once_in(8))
-            of.timestamp += static_cast<std::uint64_t>(d_options.max_gap) *
-                            static_cast<std::uint64_t>(d_options.ticks) /
-                            static_cast<std::uint64_t>(d_options.samples);
+            sender.timestamp += static_cast<std::uint64_t>(d_options.max_gap) *
+                                static_cast<std::uint64_t>(d_options.ticks) /
+                                static_cast<std::uint64_t>(d_options.samples);
         if (d_input.once_in(8))
-            of.counter = hostile_number(of.counter);
+            sender.counter = hostile_number(sender.counter);
     }
 
-    packet_bytes next_packet(std::size_t which)
+    packet_bytes next_packet(std::size_t sender_index)
     {
-        auto& from = d_senders[which];
-        if (from.offset >= from.heap_bytes || d_input.once_in(8))
-            begin_heap(from);
+        auto& sender = d_senders[sender_index];
+        if (sender.offset >= sender.heap_bytes || d_input.once_in(8))
+            begin_heap(sender);
         const auto flavour = choose_flavour();
         const auto max_bytes = static_cast<std::size_t>(d_options.window_samples) / 4;
         auto n = std::min<std::size_t>(
             d_input.one_of<std::size_t>({ 64, 64, 0, 1, 7, max_bytes }), max_bytes);
-        auto offset = from.offset;
-        auto length = from.heap_bytes;
+        auto offset = sender.offset;
+        auto length = sender.heap_bytes;
         const bool is_wrong = d_input.once_in(4);
         if (is_wrong && d_input.once_in(2))
             offset = hostile_number(offset);
@@ -266,23 +266,23 @@ private:
         if (is_wrong && d_input.once_in(2))
             length = hostile_number(length);
         std::vector<std::uint64_t> pointers{
-            flavour.immediate(wire::heap_counter, from.counter),
+            flavour.immediate(wire::heap_counter, sender.counter),
             flavour.immediate(wire::payload_offset, offset),
             flavour.immediate(wire::payload_length, n)
         };
         if (!is_wrong || d_input.once_in(2))
             pointers.push_back(flavour.immediate(wire::heap_length, length));
-        if (from.offset == 0 || d_input.once_in(4)) {
-            pointers.push_back(flavour.immediate(0x1600, from.timestamp));
-            pointers.push_back(flavour.immediate(selector_id, which));
+        if (sender.offset == 0 || d_input.once_in(4)) {
+            pointers.push_back(flavour.immediate(0x1600, sender.timestamp));
+            pointers.push_back(flavour.immediate(selector_id, sender_index));
             pointers.push_back(flavour.addressed(0x3300, d_input.one_of({ 0, 0, 0, 5 })));
             if (d_input.once_in(2))
                 pointers.push_back(flavour.immediate(immediate_id, d_input.up_to(3)));
         }
         if (is_wrong)
             for (auto i = d_input.up_to(4); i > 0; --i)
-                pointers.push_back(item_pointer(flavour, from));
-        from.offset += n;
+                pointers.push_back(item_pointer(flavour, sender));
+        sender.offset += n;
         return packet_of(pointers, payload(n), flavour);
     }
 
@@ -290,18 +290,18 @@ private:
     packet_bytes hostile_packet()
     {
         const auto flavour = choose_flavour();
-        const auto& from = d_senders.front();
+        const auto& sender = d_senders.front();
         const auto n = d_input.up_to(100);
         std::vector<std::uint64_t> pointers{
-            flavour.immediate(wire::heap_counter, hostile_number(from.counter)),
+            flavour.immediate(wire::heap_counter, hostile_number(sender.counter)),
             flavour.immediate(wire::payload_offset, hostile_number(0)),
             flavour.immediate(wire::payload_length, n)
         };
         // detects processing time that grows faster than the packet
-        const auto pointer = item_pointer(flavour, from);
+        const auto pointer = item_pointer(flavour, sender);
         const auto items = d_input.one_of<std::size_t>({ 3, 8, 300, 3000 });
         while (pointers.size() < items)
-            pointers.push_back(items > 8 ? pointer : item_pointer(flavour, from));
+            pointers.push_back(items > 8 ? pointer : item_pointer(flavour, sender));
         auto packet = packet_of(pointers, payload(n), flavour);
         while (d_input.once_in(4))
             packet[d_input.up_to(packet.size() - 1)] = std::byte{ d_input.byte() };
@@ -311,29 +311,29 @@ private:
     }
 
     // Sends isolated bytes of a heap, which leaves many missing ranges.
-    void send_sparse_heap(std::size_t which)
+    void send_sparse_heap(std::size_t sender_index)
     {
-        auto& from = d_senders[which];
+        auto& sender = d_senders[sender_index];
         // sometimes more than the window can store
         const std::size_t n = d_input.once_in(255) ? 4200 : 10;
         const auto step = 2 + d_input.up_to(6);
-        begin_heap(from);
-        from.heap_bytes = n * step;
+        begin_heap(sender);
+        sender.heap_bytes = n * step;
         wire::flavour flavour{ 48 };
         for (std::size_t i = 0; i < n; ++i)
-            receive(packet_of({ flavour.immediate(wire::heap_counter, from.counter),
-                                flavour.immediate(wire::heap_length, from.heap_bytes),
+            receive(packet_of({ flavour.immediate(wire::heap_counter, sender.counter),
+                                flavour.immediate(wire::heap_length, sender.heap_bytes),
                                 flavour.immediate(wire::payload_offset, i * step),
                                 flavour.immediate(wire::payload_length, 1),
-                                flavour.immediate(0x1600, from.timestamp),
-                                flavour.immediate(selector_id, which),
+                                flavour.immediate(0x1600, sender.timestamp),
+                                flavour.immediate(selector_id, sender_index),
                                 flavour.addressed(0x3300, 0) },
                               packet_bytes(1)),
-                    which);
-        from.offset = from.heap_bytes;
+                    sender_index);
+        sender.offset = sender.heap_bytes;
     }
 
-    void send_descriptors(std::size_t which)
+    void send_descriptors(std::size_t sender_index)
     {
         const wire::flavour flavour{ d_input.one_of({ 48u, 40u }) };
         const auto type = d_input.once_in(4) ? sample_type::sc16 : d_options.type;
@@ -365,14 +365,14 @@ private:
         const bool is_lossy = d_input.once_in(4);
         for (const auto& packet : packets)
             if (!is_lossy || !d_input.once_in(8))
-                receive(packet, which);
+                receive(packet, sender_index);
     }
 
     //! \}
 
-    void receive(const packet_bytes& packet, std::size_t which)
+    void receive(const packet_bytes& packet, std::size_t sender_index)
     {
-        const std::size_t socket = d_options.has_own_sockets ? which : 0;
+        const std::size_t socket = d_options.has_own_sockets ? sender_index : 0;
         const std::uint64_t sender = d_input.once_in(16) ? 2 : 1;
         d_stream.receive(packet, socket, sender);
     }

@@ -140,11 +140,11 @@ struct replayed_stream {
     }
 
     std::vector<std::pair<std::size_t, std::uint64_t>>
-    tags_of(sample_tag::kind what, std::size_t output = 0) const
+    tags_of(sample_tag::kind kind, std::size_t output = 0) const
     {
         std::vector<std::pair<std::size_t, std::uint64_t>> found;
         for (const auto& tag : tags)
-            if (tag.type == what && tag.output == output)
+            if (tag.type == kind && tag.output == output)
                 found.emplace_back(tag.offset, tag.value);
         return found;
     }

@@ -20,10 +20,10 @@ namespace gr::spead {
 
 using packet_bytes = std::vector<std::byte>;
 
-inline void append_word(packet_bytes& to, std::uint64_t word)
+inline void append_word(packet_bytes& packet, std::uint64_t word)
 {
     for (int shift = 56; shift >= 0; shift -= 8)
-        to.push_back(static_cast<std::byte>(word >> shift & 0xff));
+        packet.push_back(static_cast<std::byte>(word >> shift & 0xff));
 }
 
 //! A SPEAD packet of a header, the given item pointers and a payload; nothing is checked.

@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
         // the same samples and zeros without a limit per call
         packed_stream whole(p);
         whole.packer.skip_to(0);
-        const auto write_samples = [&](std::uint64_t from, std::uint64_t to) {
-            whole.packer.write(raw(in.data() + from), to - from);
+        const auto write_samples = [&](std::uint64_t begin, std::uint64_t end) {
+            whole.packer.write(raw(in.data() + begin), end - begin);
         };
         write_samples(0, size / 2);
         whole.packer.write(nullptr, gap / 2 - size / 2);
@@ -87,17 +87,17 @@ BOOST_AUTO_TEST_CASE(long_gap_is_filled_in_several_calls)
         whole.packer.write(nullptr, gap - gap / 2 - size / 2);
         write_samples(size, 2 * size);
         BOOST_CHECK_EQUAL(stream.ring.published(), whole.ring.published());
-        for (const auto which : { &sink_counter_set::samples_in,
-                                  &sink_counter_set::samples_dropped,
-                                  &sink_counter_set::samples_zero_filled,
-                                  &sink_counter_set::heaps_dropped })
-            BOOST_CHECK_EQUAL((stream.counters.*which).get(),
-                              (whole.counters.*which).get());
+        for (const auto member : { &sink_counter_set::samples_in,
+                                   &sink_counter_set::samples_dropped,
+                                   &sink_counter_set::samples_zero_filled,
+                                   &sink_counter_set::heaps_dropped })
+            BOOST_CHECK_EQUAL((stream.counters.*member).get(),
+                              (whole.counters.*member).get());
         // later heaps do not differ either
-        for (auto* const each : { &stream, &whole }) {
-            each->send();
-            each->write_all(in);
-            each->end();
+        for (auto* const packed : { &stream, &whole }) {
+            packed->send();
+            packed->write_all(in);
+            packed->end();
         }
         BOOST_CHECK(stream.datagrams == whole.datagrams);
     }

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(written_descriptors_are_read_back)
                     if (!can_send(type, wire))
                         continue;
                     wire.order = wire.bits > 8 ? order : byte_order::big;
-                    const auto is = read(descriptor_packet(
+                    const auto description = read(descriptor_packet(
                         samples(0x3300, "data"), { address_bits }, { type, wire, 4096 }));
                     const bool is_pairs = is_complex(type) && wire.type != 'c';
                     const sample_format format{ type, wire, 4096 };
@@ -80,8 +80,9 @@ BOOST_AUTO_TEST_CASE(written_descriptors_are_read_back)
                                                                    : variable_size };
                     if (is_pairs)
                         expected.shape.push_back(2);
-                    BOOST_REQUIRE(is);
-                    BOOST_TEST((*is == expected), name << " as " << wire.dtype());
+                    BOOST_REQUIRE(description);
+                    BOOST_TEST((*description == expected),
+                               name << " as " << wire.dtype());
                 }
 }
 
@@ -135,9 +136,9 @@ BOOST_AUTO_TEST_CASE(descriptors_of_spead2_are_read)
                "0013000000000002001200000000000566746600200100000000000000000000"
                "000002",
                { 0x1601, "f", { 'f', 32 }, true, true, "", { variable_size, 2 } } } }) {
-        const auto is = read(from_hex(example.bytes));
-        BOOST_REQUIRE(is);
-        BOOST_TEST((*is == example.expected));
+        const auto description = read(from_hex(example.bytes));
+        BOOST_REQUIRE(description);
+        BOOST_TEST((*description == example.expected));
     }
 }
 
@@ -153,12 +154,12 @@ BOOST_AUTO_TEST_CASE(field_beyond_the_payload_is_empty)
 {
     constexpr wire::flavour flavour{ 48 };
     for (const std::uint64_t address : { std::uint64_t{ 4 }, flavour.address_mask() }) {
-        const auto is =
+        const auto description =
             read(written({ flavour.immediate(wire::descriptor_id, 0x3300),
                            flavour.addressed(wire::descriptor_name, address) },
                          "name"));
-        BOOST_REQUIRE(is);
-        BOOST_TEST(is->name.empty());
+        BOOST_REQUIRE(description);
+        BOOST_TEST(description->name.empty());
     }
 }
 
@@ -167,9 +168,9 @@ BOOST_AUTO_TEST_CASE(unprintable_name_is_empty)
     using namespace std::string_literals;
     for (const auto& name :
          { "a\nb"s, "\x1b[2J"s, "a\0b"s, "\x7f"s, "\xff\xfe"s, "\xc3\xa4"s }) {
-        const auto is = read_field(wire::descriptor_name, name);
-        BOOST_REQUIRE(is);
-        BOOST_TEST(is->name.empty());
+        const auto description = read_field(wire::descriptor_name, name);
+        BOOST_REQUIRE(description);
+        BOOST_TEST(description->name.empty());
     }
     BOOST_TEST(read_field(wire::descriptor_name, " a~")->name == " a~");
 }
@@ -177,9 +178,9 @@ BOOST_AUTO_TEST_CASE(unprintable_name_is_empty)
 BOOST_AUTO_TEST_CASE(mixed_elements_are_refused)
 {
     using namespace std::string_literals;
-    const auto is = read_field(wire::descriptor_format, "i\0\x10u\0\x10"s);
-    BOOST_REQUIRE(is);
-    BOOST_TEST(!is->unsupported_reason.empty());
+    const auto description = read_field(wire::descriptor_format, "i\0\x10u\0\x10"s);
+    BOOST_REQUIRE(description);
+    BOOST_TEST(!description->unsupported_reason.empty());
 }
 
 BOOST_AUTO_TEST_CASE(numpy_headers_are_read_as_numpy_reads_them)
@@ -223,14 +224,14 @@ BOOST_AUTO_TEST_CASE(numpy_headers_are_read_as_numpy_reads_them)
                { 'i', 8, native },
                true,
                false } }) {
-        const auto is = read_field(wire::descriptor_dtype, example.header);
+        const auto description = read_field(wire::descriptor_dtype, example.header);
         BOOST_TEST_CONTEXT(example.header)
         {
-            BOOST_REQUIRE(is);
-            BOOST_TEST((is->format == example.format));
-            BOOST_TEST(is->is_array == example.is_array);
-            BOOST_TEST(is->is_pairs == example.is_pairs);
-            BOOST_TEST(is->unsupported_reason == "");
+            BOOST_REQUIRE(description);
+            BOOST_TEST((description->format == example.format));
+            BOOST_TEST(description->is_array == example.is_array);
+            BOOST_TEST(description->is_pairs == example.is_pairs);
+            BOOST_TEST(description->unsupported_reason == "");
         }
     }
 }
@@ -241,9 +242,9 @@ BOOST_AUTO_TEST_CASE(structured_and_fortran_arrays_are_refused)
          { "{'descr': '<i2', 'fortran_order': True, 'shape': (4, 2)}",
            "{'descr': [('a', '<i2'), ('b', '<i2')], 'fortran_order': False, 'shape': "
            "(4,)}" }) {
-        const auto is = read_field(wire::descriptor_dtype, header);
-        BOOST_REQUIRE(is);
-        BOOST_TEST(!is->unsupported_reason.empty());
+        const auto description = read_field(wire::descriptor_dtype, header);
+        BOOST_REQUIRE(description);
+        BOOST_TEST(!description->unsupported_reason.empty());
     }
 }
 
@@ -266,21 +267,21 @@ BOOST_AUTO_TEST_CASE(descriptors_of_pyspead_are_read)
                               flavour.addressed(wire::descriptor_shape, format.size()) },
                             format + shape));
     };
-    const auto is = read_fields("i\0\0\x08"s, "\0\0\0\0\0\0\x10\0"s);
-    BOOST_REQUIRE(is);
-    BOOST_TEST((is->format == number_format{ 'i', 8 }));
-    BOOST_TEST(is->is_array);
-    BOOST_TEST(!is->is_pairs);
+    const auto description = read_fields("i\0\0\x08"s, "\0\0\0\0\0\0\x10\0"s);
+    BOOST_REQUIRE(description);
+    BOOST_TEST((description->format == number_format{ 'i', 8 }));
+    BOOST_TEST(description->is_array);
+    BOOST_TEST(!description->is_pairs);
 }
 
 BOOST_AUTO_TEST_CASE(truncated_numpy_header_is_ignored)
 {
     const std::string header = "{'descr': '<i2', 'fortran_order': False, 'shape': (4,)}";
     for (std::size_t n = 1; n < header.find("i2"); ++n) {
-        const auto is = read_field(wire::descriptor_dtype, header.substr(0, n));
-        BOOST_REQUIRE(is);
-        BOOST_TEST(is->format.bits == 0u);
-        BOOST_TEST(!is->is_array);
+        const auto description = read_field(wire::descriptor_dtype, header.substr(0, n));
+        BOOST_REQUIRE(description);
+        BOOST_TEST(description->format.bits == 0u);
+        BOOST_TEST(!description->is_array);
     }
 }
 

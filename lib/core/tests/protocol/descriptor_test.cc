@@ -102,11 +102,13 @@ BOOST_AUTO_TEST_CASE(descriptors_of_all_types_match_spead2)
 BOOST_AUTO_TEST_CASE(floats_are_described_as_sent)
 {
     const auto data = samples();
-    const auto as = [&](sample_type type) {
+    const auto descriptor_of = [&](sample_type type) {
         return to_hex(descriptor_packet(data, { 48 }, { type, { 'i', 8 } }));
     };
-    BOOST_CHECK_EQUAL(as(sample_type::float32), as(sample_type::int8));
-    BOOST_CHECK_EQUAL(as(sample_type::complex64), as(sample_type::sc8));
+    BOOST_CHECK_EQUAL(descriptor_of(sample_type::float32),
+                      descriptor_of(sample_type::int8));
+    BOOST_CHECK_EQUAL(descriptor_of(sample_type::complex64),
+                      descriptor_of(sample_type::sc8));
 }
 
 BOOST_AUTO_TEST_CASE(immediate_is_described_as_a_wide_scalar)

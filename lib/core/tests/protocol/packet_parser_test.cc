@@ -60,13 +60,14 @@ BOOST_AUTO_TEST_CASE(fields_of_a_packet)
 BOOST_AUTO_TEST_CASE(item_pointers_of_each_flavour)
 {
     for (const unsigned bits : { 8u, 24u, 40u, 48u, 56u }) {
-        const wire::flavour is{ bits };
-        auto pointers = std::vector<std::uint64_t>{ is.immediate(wire::heap_counter, 1),
-                                                    is.immediate(wire::payload_offset, 0),
-                                                    is.immediate(wire::payload_length, 0),
-                                                    is.addressed(0x45, 0x12),
-                                                    is.immediate(0x46, 0x13) };
-        const auto packet = packet_of(pointers, {}, is);
+        const wire::flavour flavour{ bits };
+        auto pointers =
+            std::vector<std::uint64_t>{ flavour.immediate(wire::heap_counter, 1),
+                                        flavour.immediate(wire::payload_offset, 0),
+                                        flavour.immediate(wire::payload_length, 0),
+                                        flavour.addressed(0x45, 0x12),
+                                        flavour.immediate(0x46, 0x13) };
+        const auto packet = packet_of(pointers, {}, flavour);
         packet_view view;
         BOOST_REQUIRE(parse_packet(packet.data(), packet.size(), view) ==
                       packet_error::none);

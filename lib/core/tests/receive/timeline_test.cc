@@ -37,7 +37,7 @@ constexpr std::int64_t length = 100;
 constexpr auto silence = milliseconds(5000);
 
 struct heap_case {
-    std::string what;
+    std::string description;
     std::uint64_t counter;
     std::uint64_t timestamp;
     verdict expected;
@@ -87,7 +87,7 @@ struct received_times {
     void check(const heap_case& row)
     {
         const auto judged = judge(heap_of(row.counter, row.timestamp), row.later);
-        BOOST_TEST(names.at(judged) == names.at(row.expected), row.what);
+        BOOST_TEST(names.at(judged) == names.at(row.expected), row.description);
     }
     verdict judge(heap_time heap, milliseconds later = milliseconds(1))
     {

@@ -52,12 +52,14 @@ int main(int argc, char** argv)
 try {
     gr::spead::source_options options;
     options.timeout = 5;
-    if (argc != 3 && argc != 4) {
-        std::fputs("usage: recv_perf HOST PORT [BUFFER_SIZE]\n", stderr);
+    if (argc < 3 || argc > 5) {
+        std::fputs("usage: recv_perf HOST PORT [BUFFER_SIZE [OUTPUT_TYPE]]\n", stderr);
         return 2;
     }
-    if (argc == 4)
+    if (argc > 3)
         options.buffer_size = std::stoll(argv[3]);
+    if (argc > 4)
+        options.output_type = argv[4];
     const auto at = std::string(argv[1]) + ":" + argv[2];
     const auto source = gr::spead::source::make(at, options);
     const auto sink = gnuradio::make_block_sptr<null_sink>(

@@ -193,7 +193,7 @@ def write(results, programs, facts, failures, folder):
         parts += [
             "## Memory",
             "The highest resident memory in MiB of all unpaced runs. Linux counts the "
-            "memory of\nsweep.py, too, which is therefore a lower limit.",
+            "memory of\nsenders.py, too, which is therefore a lower limit.",
             markdown_table(columns, map(size_text, table.index), "heap"),
         ]
     if failures:

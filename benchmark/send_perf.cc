@@ -95,11 +95,14 @@ private:
 };
 
 //! Bytes per sample on the wire.
-int sample_bytes(const std::string& type)
+double sample_bytes(const std::string& type, const std::string& wire)
 {
-    if (type == "int8" || type == "float")
-        return 1;
-    return type == "sc16" ? 4 : 2;
+    const bool is_complex = type == "sc8" || type == "sc16" || type == "complex";
+    const double number_bytes = wire == "i10"                       ? 1.25
+                                : wire == "i12"                     ? 1.5
+                                : type == "int16" || type == "sc16" ? 2
+                                                                    : 1;
+    return number_bytes * (is_complex ? 2 : 1);
 }
 
 //! Sends the heaps and returns the speed in bytes of samples per second.
@@ -124,7 +127,8 @@ double measure(const options& chosen)
     if (const auto dropped = sink->stats().samples_dropped)
         throw std::runtime_error(std::to_string(dropped) + " samples were dropped");
     const auto samples = static_cast<double>(sink->stats().samples_sent);
-    return samples * sample_bytes(chosen.sink.input_type) / elapsed.count();
+    return samples * sample_bytes(chosen.sink.input_type, chosen.sink.wire_type) /
+           elapsed.count();
 }
 
 int usage(const char* name)
@@ -132,11 +136,11 @@ int usage(const char* name)
     std::fprintf(
         stderr,
         "Usage: %s [-n heaps] [-H heap-samples] [-p packet-size] [-r rate-MB/s]\n"
-        "       [-i inputs] [-d destinations] [-t type] host port\n"
+        "       [-i inputs] [-d destinations] [-t type] [-w i10|i12] host port\n"
         "Sends heaps of noise at the rate (default: as fast as possible) and prints\n"
         "the speed in MB/s of samples. The heaps are divided among the inputs. Each\n"
         "input sends its heaps to the destinations, on consecutive ports, round-robin.\n"
-        "-t sets the input_type of the sink.\n",
+        "-t sets the input_type of the sink, -w packs the samples.\n",
         name);
     return 2;
 }
@@ -148,7 +152,7 @@ options parse(int argc, char** argv)
     chosen.sink.heap_samples = 1 << 20;
     chosen.sink.send_stop = false; // repeating the stop heap takes a fixed time
     int destinations = 1;
-    for (int option; (option = getopt(argc, argv, "n:H:p:r:i:d:t:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "n:H:p:r:i:d:t:w:")) != -1;)
         switch (option) {
         case 'n':
             chosen.heaps = number<std::int64_t>("-n", optarg, 1, 1000000000);
@@ -170,6 +174,9 @@ options parse(int argc, char** argv)
             break;
         case 't':
             chosen.sink.input_type = optarg;
+            break;
+        case 'w':
+            chosen.sink.wire_type = optarg;
             break;
         default:
             return chosen;

@@ -75,6 +75,9 @@ receive_stream::options choose_options(fuzz_input& input)
                              { 1, largest_step } });
     options.max_gap = input.one_of({ 1 << 18, 0, 100, 5000 });
     options.max_delay = std::chrono::milliseconds(input.one_of({ 100, 0, 1 }));
+    if (input.once_in(4))
+        options.start_tick = input.one_of<std::uint64_t>(
+            { 0, (1 << 20) + 64 * input.number(1), input.number(6), input.number(8) });
     const bool has_selector = options.outputs > 1 && !input.once_in(4);
     // without a selector item, only sockets tell outputs apart
     options.has_own_sockets = options.outputs > 1 && !has_selector;

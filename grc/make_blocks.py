@@ -103,7 +103,14 @@ PRESETS = {
             "tail": "drop",
             "send_stop": "False",
         },
-        STATION_BEAM,
+        STATION_BEAM
+        | {
+            "items": STATION_BEAM["items"].replace("[", "[spead.timestamp(1), "),
+            # heap counters are packets since 2000-01-01 00:00:00 TAI
+            "timestamp_step": "1",
+            "sample_rate": "(31250000, 69120)",
+            "sync_time": "946684768",
+        },
     ),
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import receive_f_engine
 import receive_visibilities
+import several_sources
 import spead2
 import spead2.recv
 from capture_files import capture
@@ -43,6 +44,39 @@ def test_the_tone_of_the_f_engine_is_received_in_its_channel(tmp_path):
         power = spectra.power.sum(axis=0)
         assert power.argmax() == 40
         assert power[40] > 10 * np.median(power)
+
+
+def test_several_sources_join_the_channels_of_an_f_engine(tmp_path):
+    """The output begins within the stream, with the same heap in all sources."""
+    channels, spectra, heaps = 64, 16, 20
+    generator = np.random.default_rng(8)
+    shape = (2, heaps * spectra, channels, 2)
+    numbers = generator.integers(-128, 128, shape, dtype=np.int8)
+    step = 2 * channels * spectra
+    layout = ["--channels", "64", "--substreams", "4", "--spectra", "16"]
+    endpoints = ["127.0.0.1:0"] * 2
+    args = [str(tmp_path / "power"), *endpoints, "--start", str(5 * step), *layout]
+    receiver = several_sources.SeveralSources(several_sources.parse(args))
+    receiver.start()
+    ports = [source.ports()[0] for source in receiver.sources]
+    sink = spead.sink(
+        [f"127.0.0.1:{port}" for port in np.repeat(ports, 2)],
+        input_type="sc8",
+        axes="frequency=16/64, time=16, pol=2",
+        timestamp_step=step,
+        items=[
+            spead.timestamp(),
+            spead.immediate(0x4103, "frequency", []),
+            spead.samples(0x4300),
+        ],
+    )
+    run_all(sink, *numbers.reshape(2, heaps * spectra, -1))
+    wait(receiver)
+    power = (numbers.astype(np.float32) / 127) ** 2
+    power = power.sum(axis=-1).reshape(2, heaps, spectra, channels).sum(axis=2)
+    for pol, expected in enumerate(power):
+        got = np.fromfile(tmp_path / f"power.{pol}", np.float32).reshape(-1, channels)
+        np.testing.assert_allclose(got, expected[5:], rtol=1e-5)
 
 
 def f_engine_packets(sock, feng_id):

@@ -10,7 +10,7 @@
 
 #include "axes/heap_axes.h"
 #include "network/endpoint.h"
-#include "pack/stream_config.h"
+#include "pack/packer_config.h"
 #include "time/tick_clock.h"
 #include "time/timestamp_aligner.h"
 #include <gnuradio/spead/sink_options.h>

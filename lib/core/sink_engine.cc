@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "make_stream_configs.h"
+#include "make_packer_configs.h"
 #include "network/capture_writer.h"
 #include "network/udp_transport.h"
 #include "sink_engine.h"
@@ -60,7 +60,7 @@ std::unique_ptr<transport> open_transport(boost::asio::io_context& io,
 
 } // namespace
 
-sink_engine::packed_input::packed_input(stream_config config,
+sink_engine::packed_input::packed_input(packer_config config,
                                         std::size_t slots,
                                         std::function<void()> wake_sender)
     : ring(slots, config.regular.packet_bytes()),
@@ -77,10 +77,10 @@ sink_engine::sink_engine(const sink_config& config, rate_limited_log::output log
       d_transport(open_transport(d_io, config))
 {
     std::vector<packet_ring*> rings;
-    for (auto& stream : make_stream_configs(
+    for (auto& packer : make_packer_configs(
              config, d_transport->addresses(), d_transport->max_packet_bytes())) {
-        d_destinations_to_end += stream.stop ? stream.stop_destinations.size() : 0;
-        add_input(config, std::move(stream));
+        d_destinations_to_end += packer.stop ? packer.stop_destinations.size() : 0;
+        add_input(config, std::move(packer));
         rings.push_back(&d_inputs.back()->ring);
     }
     d_sender = std::make_unique<sender>(
@@ -101,11 +101,11 @@ sink_engine::sink_engine(const sink_config& config, rate_limited_log::output log
 // NOLINTNEXTLINE(bugprone-exception-escape): waits throw only if they are misused
 sink_engine::~sink_engine() { stop(); }
 
-void sink_engine::add_input(const sink_config& config, stream_config stream)
+void sink_engine::add_input(const sink_config& config, packer_config packer)
 {
-    const auto slots = ring_slots(config, stream);
+    const auto slots = ring_slots(config, packer);
     d_inputs.push_back(std::make_unique<packed_input>(
-        std::move(stream), slots, [this] { d_sender->wake(); }));
+        std::move(packer), slots, [this] { d_sender->wake(); }));
     auto& input = *d_inputs.back();
     if (config.aligner)
         input.time_packer = std::make_unique<rx_time_packer>(

@@ -104,7 +104,7 @@ public:
 
 private:
     struct packed_input {
-        packed_input(stream_config config,
+        packed_input(packer_config config,
                      std::size_t slots,
                      std::function<void()> wake_sender);
 
@@ -116,7 +116,7 @@ private:
         std::optional<std::uint64_t> released_when_full;
     };
 
-    void add_input(const sink_config& config, stream_config stream);
+    void add_input(const sink_config& config, packer_config stream);
     void schedule_stats();
     void end_run();
     void start_finish_timeout();

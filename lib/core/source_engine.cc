@@ -47,16 +47,16 @@ receive_config router_config(const source_config& config)
     receive_config router;
     const auto& lists = config.endpoints;
     for (std::size_t i = 0; i < lists.size(); ++i)
-        router.group_of_socket.insert(router.group_of_socket.end(), lists[i].size(), i);
+        router.group_of_source.insert(router.group_of_source.end(), lists[i].size(), i);
     router.has_group_for_each_output = lists.size() > 1;
     router.type = config.format.type;
     router.scale = config.scale;
     router.axes = config.axes;
     router.format = config.user_format;
-    router.stream = { config.outputs,      router.group_of_socket.size(),
-                      config.heap_samples, config.timestamp_step,
-                      config.max_gap,      !config.axes.empty(),
-                      config.start_tick };
+    router.timeline_config = { config.outputs,      router.group_of_source.size(),
+                               config.heap_samples, config.timestamp_step,
+                               config.max_gap,      !config.axes.empty(),
+                               config.start_tick };
     router.max_delay = config.max_delay;
     return router;
 }

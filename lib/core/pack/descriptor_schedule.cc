@@ -14,7 +14,7 @@ namespace {
 // Seconds: a century. Longer intervals could overflow when added to a time.
 constexpr double max_interval = 100 * 365.25 * 86400;
 
-descriptor_schedule::clock::duration interval_of(const stream_config& config)
+descriptor_schedule::clock::duration interval_of(const packer_config& config)
 {
     using seconds = std::chrono::duration<double>;
     if (!config.descriptors || config.descriptor_interval <= 0)
@@ -26,7 +26,7 @@ descriptor_schedule::clock::duration interval_of(const stream_config& config)
 
 } // namespace
 
-descriptor_schedule::descriptor_schedule(const stream_config& config)
+descriptor_schedule::descriptor_schedule(const packer_config& config)
     : d_first_destination(config.first_destination),
       d_destinations(config.descriptors ? config.destinations : 0),
       d_starts_with_round(!config.first),

@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_DESCRIPTOR_SCHEDULE_H
 #define INCLUDED_SPEAD_CORE_DESCRIPTOR_SCHEDULE_H
 
-#include "stream_config.h"
+#include "packer_config.h"
 
 #include <chrono>
 
@@ -25,7 +25,7 @@ class descriptor_schedule
 public:
     using clock = std::chrono::steady_clock;
 
-    explicit descriptor_schedule(const stream_config& config);
+    explicit descriptor_schedule(const packer_config& config);
 
     bool needs_clock() const { return d_interval > clock::duration::zero(); }
 

@@ -8,7 +8,7 @@
 #ifndef INCLUDED_SPEAD_CORE_HEAP_NUMBERING_H
 #define INCLUDED_SPEAD_CORE_HEAP_NUMBERING_H
 
-#include "stream_config.h"
+#include "packer_config.h"
 
 #include <algorithm>
 #include <vector>
@@ -32,7 +32,7 @@ struct heap_numbers {
 class heap_numbering
 {
 public:
-    explicit heap_numbering(const stream_config& config)
+    explicit heap_numbering(const packer_config& config)
         : d_mask(config.regular.contents().flavour.address_mask()),
           d_counter_step(config.heap_id_step),
           d_timestamp_step(config.timestamp_step),

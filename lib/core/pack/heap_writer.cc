@@ -29,7 +29,7 @@ void set(number& variable, number value)
 
 } // namespace
 
-heap_writer::heap_writer(const stream_config& config,
+heap_writer::heap_writer(const packer_config& config,
                          ring_writer& ring,
                          sink_counter_set& counters)
     : d_config(config),

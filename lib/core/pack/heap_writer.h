@@ -9,8 +9,8 @@
 #define INCLUDED_SPEAD_CORE_HEAP_WRITER_H
 
 #include "heap_numbering.h"
+#include "packer_config.h"
 #include "ring_writer.h"
-#include "stream_config.h"
 #include "support/sink_counters.h"
 
 #include <array>
@@ -29,7 +29,7 @@ class heap_writer
 {
 public:
     //! All arguments must outlive the writer.
-    heap_writer(const stream_config& config, ring_writer& ring, sink_counter_set& counts);
+    heap_writer(const packer_config& config, ring_writer& ring, sink_counter_set& counts);
 
     void begin(const heap_layout& layout, const heap_numbers& numbers);
 
@@ -71,7 +71,7 @@ private:
     std::uint64_t samples_so_far() const;
     std::uint64_t samples_in() const { return samples_so_far() - d_zeros; }
 
-    const stream_config& d_config;
+    const packer_config& d_config;
     ring_writer& d_ring;
     sink_counter_set& d_counters;
     const std::uint64_t d_heap_samples;

@@ -12,7 +12,7 @@
 
 namespace gr::spead {
 
-input_packer::input_packer(stream_config config,
+input_packer::input_packer(packer_config config,
                            packet_ring& ring,
                            sink_counter_set& counters,
                            std::function<void()> wake_sender,

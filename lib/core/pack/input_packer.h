@@ -12,8 +12,8 @@
 #include "heap_numbering.h"
 #include "heap_writer.h"
 #include "item_updates.h"
+#include "packer_config.h"
 #include "ring_writer.h"
-#include "stream_config.h"
 #include "support/sink_counters.h"
 
 #include <functional>
@@ -36,7 +36,7 @@ public:
 
     //! \p wake_sender is called after packets are published, if the sender sleeps.
     //! \p read_clock is called at each write if descriptors are repeated.
-    input_packer(stream_config config,
+    input_packer(packer_config config,
                  packet_ring& ring,
                  sink_counter_set& counters,
                  std::function<void()> wake_sender,
@@ -44,7 +44,7 @@ public:
     input_packer(const input_packer&) = delete; // members refer to each other
     input_packer& operator=(const input_packer&) = delete;
 
-    const stream_config& config() const { return d_config; }
+    const packer_config& config() const { return d_config; }
 
     //! Begins a stream. Its first heap to each destination carries the descriptors or
     //! follows them.
@@ -103,7 +103,7 @@ private:
     bool pack_prebuilt();
     bool pack_descriptors();
 
-    stream_config d_config; // constant, except for the values of items
+    packer_config d_config; // constant, except for the values of items
     sink_counter_set& d_counters;
     const std::function<clock::time_point()> d_read_clock;
     item_updates d_item_updates;

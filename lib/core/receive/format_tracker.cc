@@ -30,7 +30,8 @@ format_tracker::format_tracker(const receive_config& config,
       d_senders(senders),
       d_no_output_reason(reason),
       d_log(log),
-      d_description(config.format, config.type, config.axes, config.stream.outputs)
+      d_description(
+          config.format, config.type, config.axes, config.timeline_config.outputs)
 {
 }
 
@@ -46,7 +47,7 @@ void format_tracker::read_descriptors(const heap_slot& slot,
     const auto descriptions = slot.descriptors.parse(content);
     d_senders.describe(slot.id, descriptions);
     // it may be received later, and not describe its items again
-    if (d_follower.is_ignored_sender(slot.id, slot.socket, now))
+    if (d_follower.is_ignored_sender(slot.id, slot.source, now))
         return;
     d_latest_sender = sender;
     d_latest_content = std::move(content);

@@ -98,7 +98,7 @@ void heap_router::add_datagram(const received_datagram& datagram, clock::time_po
     packet.datagram = datagram;
     packet.id = { packet.heap_counter,
                   datagram.sender,
-                  d_config.group_of_socket[datagram.socket] };
+                  d_config.group_of_source[datagram.source] };
     packet.time = d_now = now;
     // without a format, heaps wait for it
     const auto& waiting_slots = d_slots.collecting();
@@ -284,7 +284,7 @@ heap_router::outcome heap_router::begin_heap(const parsed_packet& packet,
 {
     auto& slot = d_slots.add(packet.id);
     slot.heap_length = packet.heap_length;
-    slot.socket = packet.datagram.socket;
+    slot.source = packet.datagram.source;
     slot.first_arrival = packet.time;
     slot.time.counter = packet.heap_counter;
     slot.time.address_bits = packet.flavour.heap_address_bits;
@@ -469,7 +469,7 @@ bool heap_router::find_descriptors(heap_slot& slot, const parsed_packet& packet)
         !d_senders.admit_descriptors(packet.id,
                                      packet.time,
                                      d_follower.is_ignored_sender(packet.id,
-                                                                  packet.datagram.socket,
+                                                                  packet.datagram.source,
                                                                   packet.time))) {
         d_slots.refuse(slot); // its format is not known
         return false;

@@ -25,7 +25,7 @@ namespace gr::spead {
 struct received_datagram {
     const std::byte* data = nullptr;
     std::size_t bytes = 0;
-    std::size_t socket = 0;   //!< index of the socket
+    std::size_t source = 0;   //!< index of the socket or capture
     std::uint64_t sender = 0; //!< identifies the source address
 };
 
@@ -33,7 +33,7 @@ struct received_datagram {
 struct heap_id {
     std::uint64_t counter = 0;
     std::uint64_t sender = 0;
-    std::size_t group = 0; //!< group of sockets
+    std::size_t group = 0; //!< group of sources
 
     bool operator==(const heap_id& other) const
     {
@@ -68,7 +68,7 @@ struct heap_slot {
     heap_id id = {};
     std::uint64_t arrival_number = 0; //!< number, in order of arrival
     std::optional<std::uint64_t> heap_length = {};
-    std::size_t socket = 0;
+    std::size_t source = 0; //!< index of the socket or capture
     time_point first_arrival = {};
     time_point last_arrival = {};
     std::uint64_t next_offset = 0; //!< in the heap: the end of the latest packet

@@ -23,15 +23,16 @@ namespace gr::spead {
 
 //! How packets become samples.
 struct receive_config {
-    //! The group of each socket. There is one group per output, or one for all.
-    std::vector<std::size_t> group_of_socket;
+    //! The group of each source of packets. There is one group per output, or one for
+    //! all.
+    std::vector<std::size_t> group_of_source;
     bool has_group_for_each_output = false;
     sample_type type = sample_type::int8;       //!< type of the outputs
     std::optional<double> scale = std::nullopt; //!< none: full scale is 1.0
     heap_axes axes;
     //! of items; nullptr: from descriptors
     std::shared_ptr<const stream_format> format;
-    timeline::config stream;
+    timeline::config timeline_config;
     std::chrono::steady_clock::duration max_delay{};
 
     //! Packets of a heap do not arrive later than this after those of the next one.

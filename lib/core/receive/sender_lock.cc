@@ -18,7 +18,7 @@ bool sender_lock::has_admitted(std::uint64_t sender) const
 
 bool sender_lock::refuses(const heap_slot& heap, const heap_slot* overlapping)
 {
-    if (refuses(heap.socket, heap.id.sender)) {
+    if (refuses(heap.source, heap.id.sender)) {
         d_difference = find_difference(heap.items, d_newest, false);
         return true;
     }
@@ -49,7 +49,7 @@ std::optional<std::size_t> sender_lock::find_difference(const heap_items& items,
 
 void sender_lock::add(const heap_slot& heap, bool is_newest, bool is_next)
 {
-    d_senders[heap.socket] = heap.id.sender;
+    d_senders[heap.source] = heap.id.sender;
     if (!is_newest || heap.items.values.empty())
         return;
     d_is_variable.resize(heap.items.values.size());

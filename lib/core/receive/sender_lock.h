@@ -26,29 +26,29 @@ namespace gr::spead {
 class sender_lock
 {
 public:
-    explicit sender_lock(std::size_t sockets) : d_senders(sockets) {}
+    explicit sender_lock(std::size_t sources) : d_senders(sources) {}
 
     //! Admits any sender.
     void restart() { *this = sender_lock(d_senders.size()); }
-    //! Admits any sender address, on all sockets.
+    //! Admits any sender address, from all sources.
     void release() { d_senders.assign(d_senders.size(), 0); }
     //! Admits heaps with any value of the item that distinguishes senders.
     void release_item() { d_distinguishing_item.reset(); }
     //! Begins a stream: items may vary in other ways.
     void begin_stream() { d_is_variable.clear(); }
 
-    //! Whether a sender other than this one has been admitted on its socket.
-    bool refuses(std::size_t socket, std::uint64_t sender) const
+    //! Whether a sender other than this one has been admitted by its source.
+    bool refuses(std::size_t source, std::uint64_t sender) const
     {
-        return d_senders[socket] && d_senders[socket] != sender;
+        return d_senders[source] && d_senders[source] != sender;
     }
     //! Whether a heap of this sender was accepted.
-    bool admits(std::size_t socket, std::uint64_t sender) const
+    bool admits(std::size_t source, std::uint64_t sender) const
     {
-        return d_senders[socket] == sender;
+        return d_senders[source] == sender;
     }
     bool has_admitted(std::uint64_t sender) const;
-    //! The admitted sender of each socket; 0: none yet.
+    //! The admitted sender of each source; 0: none yet.
     const std::vector<std::uint64_t>& senders() const { return d_senders; }
     //! Whether a heap is from another sender. \p overlapping is an accepted heap of the
     //! same time, or nullptr.
@@ -71,7 +71,7 @@ private:
                                                const heap_items& other,
                                                bool may_vary) const;
 
-    std::vector<std::uint64_t> d_senders; // per socket; 0: none yet
+    std::vector<std::uint64_t> d_senders; // per source; 0: none yet
     heap_items d_newest;
     std::vector<bool> d_is_variable; // per item, from heap to heap of one sender
     // has other values in heaps of other senders

@@ -39,9 +39,10 @@ stream_follower::stream_follower(const receive_config& config,
       d_common_counters(common_counters),
       d_no_output_reason(reason),
       d_log(log),
-      d_timeline(config.stream),
-      d_locks(config.stream.outputs, sender_lock(config.stream.sockets)),
-      d_held_slots(config.stream.outputs)
+      d_timeline(config.timeline_config),
+      d_locks(config.timeline_config.outputs,
+              sender_lock(config.timeline_config.sources)),
+      d_held_slots(config.timeline_config.outputs)
 {
 }
 
@@ -51,7 +52,7 @@ void stream_follower::start_run()
     for (auto& lock : d_locks)
         lock.restart();
     d_has_stopped = d_has_logged_misaligned = false;
-    d_awaits_start = d_config.stream.start_tick.has_value();
+    d_awaits_start = d_config.timeline_config.start_tick.has_value();
     d_window.set_first_position(d_awaits_start ? std::optional(std::int64_t{ 0 })
                                                : std::nullopt);
 }
@@ -118,7 +119,7 @@ std::optional<timeline::verdict> stream_follower::verdict_of(heap_slot& slot,
         return verdict::new_stream;
     auto& time = slot.time;
     const bool is_located = d_timeline.locate(time, slot.output);
-    if (d_config.stream.is_aligned && d_format->timestamp_id)
+    if (d_config.timeline_config.is_aligned && d_format->timestamp_id)
         d_timeline.note_timestamp(time, slot.output);
     // Before the time is judged: heaps of another sender agree with each other, which
     // would make the stream jump back and forth between the senders.
@@ -169,14 +170,15 @@ bool stream_follower::is_early(heap_slot& slot)
     time.position = d_timeline.position_from_start(time);
     if (time.range().end > 0)
         return false;
-    d_no_output_reason.note_early(time.timestamp, *d_config.stream.start_tick);
+    d_no_output_reason.note_early(time.timestamp, *d_config.timeline_config.start_tick);
     return true;
 }
 
 // The values in items select heaps: one value for all outputs, or one per output.
 bool stream_follower::select_output(heap_slot& slot) const
 {
-    bool is_selected = d_config.stream.outputs == 1 || d_config.has_group_for_each_output;
+    bool is_selected =
+        d_config.timeline_config.outputs == 1 || d_config.has_group_for_each_output;
     slot.output = d_config.has_group_for_each_output ? slot.id.group : 0;
     for (std::size_t i = 0; i < d_format->immediates.size(); ++i) {
         const auto& values = d_format->immediates[i].values;
@@ -241,7 +243,7 @@ timeline::heap_context stream_follower::context_of(const heap_slot& slot) const
              d_window.top(),
              d_window.capacity(),
              &d_window.missing(slot.output),
-             d_locks[slot.output].admits(slot.socket, slot.id.sender) };
+             d_locks[slot.output].admits(slot.source, slot.id.sender) };
 }
 
 // Holds a heap until another one agrees with its time. A single heap with an unexpected
@@ -304,7 +306,7 @@ void stream_follower::release_held(const heap_slot& accepted)
 void stream_follower::log_misaligned(std::size_t output)
 {
     const auto ticks = d_timeline.noted_step(output);
-    const auto step = static_cast<std::uint64_t>(d_config.stream.ticks_per_step);
+    const auto step = static_cast<std::uint64_t>(d_config.timeline_config.ticks_per_step);
     if (!ticks || std::exchange(d_has_logged_misaligned, true))
         return;
     if (ticks % step == 0)
@@ -331,7 +333,7 @@ void stream_follower::log_mismatch()
               " samples are ",
               mismatch->ticks,
               " ticks apart; if none are lost or sent elsewhere, set ",
-              mismatch->length == d_config.stream.samples_per_step
+              mismatch->length == d_config.timeline_config.samples_per_step
                   ? ""
                   : "heap_samples=" + std::to_string(mismatch->length) + " and ",
               "timestamp_step=",
@@ -377,7 +379,7 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
     // packets from before the first one may arrive after it, and heaps of two senders may
     // arrive in turn before an item tells them apart
     auto opening_end = now;
-    if (d_timeline.is_running() || d_config.group_of_socket.size() > 1 ||
+    if (d_timeline.is_running() || d_config.group_of_source.size() > 1 ||
         !d_format->immediates.empty())
         opening_end += start_delay;
     if (d_timeline.is_running()) {
@@ -390,7 +392,7 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
             d_slots.refuse(*other);
     for (auto& lock : d_locks)
         lock.begin_stream();
-    const auto& stream = d_config.stream;
+    const auto& stream = d_config.timeline_config;
     if (std::exchange(d_awaits_start, false)) {
         const auto position = d_timeline.position_from_start(slot.time);
         if (position <= stream.max_gap) {
@@ -433,7 +435,7 @@ bool stream_follower::skip_gap(const position_range& range)
     // Packets that are lost within a long heap make a gap that the timeline does not see.
     // If it exceeds max_gap and the room, it is skipped like others; a smaller one passes
     // through the window as missing samples while this packet waits.
-    if (range.begin - d_window.top() <= d_config.stream.max_gap ||
+    if (range.begin - d_window.top() <= d_config.timeline_config.max_gap ||
         range.end - d_window.front() <= d_window.capacity())
         return true;
     if (!d_window.is_empty()) {
@@ -476,11 +478,11 @@ void stream_follower::drop_older(const heap_slot& accepted, bool is_new_stream)
 
 // Whether all outputs that the packet may be for receive another sender.
 bool stream_follower::is_ignored_sender(const heap_id& heap,
-                                        std::size_t socket,
+                                        std::size_t source,
                                         time_point now) const
 {
     const auto refuses = [&](std::size_t output) {
-        return d_locks[output].refuses(socket, heap.sender) &&
+        return d_locks[output].refuses(source, heap.sender) &&
                !d_timeline.is_silent(output, now);
     };
     if (d_config.has_group_for_each_output)

@@ -86,7 +86,7 @@ public:
     //! \{
 
     //! Whether all outputs that a heap may be for receive another sender.
-    bool is_ignored_sender(const heap_id& heap, std::size_t socket, time_point now) const;
+    bool is_ignored_sender(const heap_id& heap, std::size_t source, time_point now) const;
     //! Whether heaps of another sender arrive, which has described them itself.
     //! Descriptors may also come from a sender without heaps.
     bool receives_other_descriptions(const heap_slot& slot, time_point now) const;

@@ -395,8 +395,8 @@ void timeline::check_step(const heap_time& heap, const output_track& track)
     const auto ticks = heap.timestamp - track.newest->timestamp;
     if (d_config.is_aligned && track.timestamps.ticks != ticks)
         return;
-    // the heaps in between may arrive on other sockets
-    if (heap.length < samples && d_config.sockets > 1)
+    // the heaps in between may arrive from other sources
+    if (heap.length < samples && d_config.sources > 1)
         return;
     d_has_reported_mismatch = true;
     d_mismatch = mismatch{ heap.length, ticks };

@@ -61,7 +61,7 @@ public:
 
     struct config {
         std::size_t outputs = 1;
-        std::size_t sockets = 1;
+        std::size_t sources = 1;           //!< of packets: sockets or captures
         std::int64_t samples_per_step = 1; //!< in ticks_per_step ticks
         std::int64_t ticks_per_step = 1;
         std::int64_t max_gap = 0; //!< samples

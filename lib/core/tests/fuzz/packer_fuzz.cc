@@ -10,7 +10,7 @@
 
 #include "fuzz_input.h"
 #include "helpers/packing.h"
-#include "make_stream_configs.h"
+#include "make_packer_configs.h"
 #include "support/parameter_error.h"
 
 #include <algorithm>
@@ -167,7 +167,7 @@ class packed_input
 {
 public:
     packed_input(const sink_setup& setup,
-                 const stream_config& config,
+                 const packer_config& config,
                  std::size_t slots,
                  const address_list& addresses)
         : d_setup(setup),
@@ -410,7 +410,7 @@ private:
     }
 
     const sink_setup& d_setup;
-    const stream_config d_config;
+    const packer_config d_config;
     const address_list& d_addresses;
     const std::uint64_t d_mask;
     bool d_is_lossy;
@@ -445,7 +445,7 @@ void run_streams(fuzz_input& input, const sink_setup& setup)
             for (const auto& endpoint : list)
                 addresses.emplace_back(address_of(endpoint.host), endpoint.port);
         const auto configs =
-            make_stream_configs(sink, addresses, setup.max_path_packet_bytes);
+            make_packer_configs(sink, addresses, setup.max_path_packet_bytes);
         for (const auto& config : configs) {
             const auto slots = ring_slots(sink, config);
             if (config.regular.total_sample_bytes() > max_heap_bytes ||

@@ -34,7 +34,7 @@ struct packing {
     double descriptor_interval = 0;    // seconds between those heaps
     std::uint32_t destinations = 1;
 
-    gr::spead::stream_config config() const
+    gr::spead::packer_config config() const
     {
         using namespace gr::spead;
         const wire::flavour flavour{ address_bits };
@@ -47,7 +47,7 @@ struct packing {
                 max_packet,
                 pad);
         };
-        stream_config p{ layout(false) };
+        packer_config p{ layout(false) };
         p.converter = converter;
         p.timestamp_start = 1000;
         p.timestamp_step = heap_samples;
@@ -93,7 +93,7 @@ class packed_stream
 public:
     explicit packed_stream(const packing& p) : packed_stream(p.config(), p.slots) {}
 
-    packed_stream(const gr::spead::stream_config& config, std::size_t slots)
+    packed_stream(const gr::spead::packer_config& config, std::size_t slots)
         : input_bytes(config.converter.input_bytes()),
           ring(slots ? slots : 4096, config.regular.packet_bytes()),
           packer(

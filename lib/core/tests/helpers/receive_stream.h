@@ -59,13 +59,13 @@ struct receive_stream {
         const auto lists = chosen.has_own_sockets ? chosen.outputs : 1;
         config.has_group_for_each_output = lists > 1;
         for (std::size_t i = 0; i < lists * chosen.sockets; ++i)
-            config.group_of_socket.push_back(i / chosen.sockets);
+            config.group_of_source.push_back(i / chosen.sockets);
         config.type = chosen.type;
         config.format = chosen.format;
-        config.stream = { chosen.outputs,   config.group_of_socket.size(),
-                          chosen.samples,   chosen.ticks,
-                          chosen.max_gap,   false,
-                          chosen.start_tick };
+        config.timeline_config = { chosen.outputs,   config.group_of_source.size(),
+                                   chosen.samples,   chosen.ticks,
+                                   chosen.max_gap,   false,
+                                   chosen.start_tick };
         config.max_delay = chosen.max_delay;
         return config;
     }

@@ -26,7 +26,7 @@ using script = std::deque<scripted_transport::step>;
 
 struct sent_stream {
     packing p;
-    stream_config config;
+    packer_config config;
     boost::asio::io_context io{ 1 };
     sink_counter_set packed;
     sender_counters sent;

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_MAKE_STREAM_CONFIGS_H
-#define INCLUDED_SPEAD_CORE_MAKE_STREAM_CONFIGS_H
+#ifndef INCLUDED_SPEAD_CORE_MAKE_PACKER_CONFIGS_H
+#define INCLUDED_SPEAD_CORE_MAKE_PACKER_CONFIGS_H
 
 #include "sink_config.h"
 
@@ -23,15 +23,15 @@ namespace gr::spead {
  * \p path_packet_bytes: the largest packet that all routes accept. Throws parameter_error
  * if that is too small.
  */
-std::vector<stream_config>
-make_stream_configs(const sink_config& config,
+std::vector<packer_config>
+make_packer_configs(const sink_config& config,
                     const std::vector<boost::asio::ip::udp::endpoint>& addresses,
                     std::size_t path_packet_bytes);
 
 //! The number of slots in the ring of an input. Throws parameter_error if heaps do not
 //! fit.
-std::size_t ring_slots(const sink_config& config, const stream_config& stream);
+std::size_t ring_slots(const sink_config& config, const packer_config& stream);
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_MAKE_STREAM_CONFIGS_H */
+#endif /* INCLUDED_SPEAD_CORE_MAKE_PACKER_CONFIGS_H */

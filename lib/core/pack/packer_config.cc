@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "stream_config.h"
+#include "packer_config.h"
 
 #include <algorithm>
 
@@ -16,13 +16,13 @@ namespace {
 // A heap of up to 1/8 of the ring is published only when it is complete.
 constexpr std::size_t buffered_heaps_per_ring = 8;
 
-std::size_t slots_per_packet(const stream_config& config, const heap_layout& layout)
+std::size_t slots_per_packet(const packer_config& config, const heap_layout& layout)
 {
     const std::size_t slot_bytes = config.regular.packet_bytes();
     return (layout.packet_bytes() + slot_bytes - 1) / slot_bytes;
 }
 
-std::vector<const heap_layout*> all_layouts(const stream_config& config)
+std::vector<const heap_layout*> all_layouts(const packer_config& config)
 {
     std::vector<const heap_layout*> layouts{ &config.regular };
     for (const auto* layout : { &config.first, &config.descriptors, &config.stop })
@@ -33,19 +33,19 @@ std::vector<const heap_layout*> all_layouts(const stream_config& config)
 
 } // namespace
 
-std::uint64_t stream_config::slots_of(const heap_layout& layout) const
+std::uint64_t packer_config::slots_of(const heap_layout& layout) const
 {
     // one more packet, since slots may be skipped at the end of the ring
     return (layout.packets() + 1) * slots_per_packet(*this, layout);
 }
 
-bool stream_config::is_buffered(const heap_layout& layout, std::size_t ring_slots) const
+bool packer_config::is_buffered(const heap_layout& layout, std::size_t ring_slots) const
 {
     return layout.packets() * slots_per_packet(*this, layout) <=
            ring_slots / buffered_heaps_per_ring;
 }
 
-std::size_t stream_config::min_ring_slots() const
+std::size_t packer_config::min_ring_slots() const
 {
     std::uint64_t slots = buffered_heaps_per_ring;
     for (const auto* layout : all_layouts(*this)) {
@@ -56,7 +56,7 @@ std::size_t stream_config::min_ring_slots() const
     return static_cast<std::size_t>(slots);
 }
 
-std::size_t stream_config::min_slots_in_use(std::size_t ring_slots) const
+std::size_t packer_config::min_slots_in_use(std::size_t ring_slots) const
 {
     std::uint64_t slots = 0;
     for (const auto* layout : all_layouts(*this))

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#ifndef INCLUDED_SPEAD_CORE_STREAM_CONFIG_H
-#define INCLUDED_SPEAD_CORE_STREAM_CONFIG_H
+#ifndef INCLUDED_SPEAD_CORE_PACKER_CONFIG_H
+#define INCLUDED_SPEAD_CORE_PACKER_CONFIG_H
 
 #include "protocol/heap_layout.h"
 #include "protocol/sample_converter.h"
@@ -25,7 +25,7 @@ enum class tail_policy { shorten, pad, drop };
  *
  * Destinations are indices into the sender's list of destinations.
  */
-struct stream_config {
+struct packer_config {
     heap_layout regular;
     //! heap with descriptors: the first one of each stream to each destination
     std::optional<heap_layout> first = std::nullopt;
@@ -76,4 +76,4 @@ struct stream_config {
 
 } // namespace gr::spead
 
-#endif /* INCLUDED_SPEAD_CORE_STREAM_CONFIG_H */
+#endif /* INCLUDED_SPEAD_CORE_PACKER_CONFIG_H */

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 
-#include "make_stream_configs.h"
+#include "make_packer_configs.h"
 #include "network/addresses.h"
 #include "shared_options.h"
 #include "support/parameter_error.h"
@@ -46,7 +46,7 @@ std::size_t packet_limit(const sink_config& config, std::size_t max_bytes)
 }
 
 // Sets layouts and policies. Inputs differ only in the values of items.
-stream_config
+packer_config
 make_config(const sink_config& config, std::size_t input, std::size_t packet_bytes)
 {
     const bool pads_packets = config.pads_packets;
@@ -56,9 +56,9 @@ make_config(const sink_config& config, std::size_t input, std::size_t packet_byt
     const auto bytes = config.heap_bytes();
     auto data = data_contents(items, flavour, false, format, input);
     data.has_single_packets = config.has_single_packets;
-    stream_config stream{ heap_layout::even(
+    packer_config packer{ heap_layout::even(
         std::move(data), bytes, packet_bytes, pads_packets) };
-    if (config.has_single_packets && stream.regular.packets() > 1)
+    if (config.has_single_packets && packer.regular.packets() > 1)
         throw parameter_error(
             "single_packet_heaps",
             "True",
@@ -69,29 +69,29 @@ make_config(const sink_config& config, std::size_t input, std::size_t packet_byt
     if (is_in_first_heap) {
         auto contents = data_contents(items, flavour, true, format, input);
         // packets of the same size as all others use the ring best
-        const std::size_t packet = stream.regular.packet_bytes();
+        const std::size_t packet = packer.regular.packet_bytes();
         const std::size_t header = contents.header_bytes();
-        if (stream.regular.packets() > 1 && packet >= header + 16)
-            stream.first.emplace(
+        if (packer.regular.packets() > 1 && packet >= header + 16)
+            packer.first.emplace(
                 std::move(contents), bytes, (packet - header) / 8 * 8, pads_packets);
         else
-            stream.first =
+            packer.first =
                 heap_layout::even(std::move(contents), bytes, packet_bytes, pads_packets);
     }
     if (config.descriptors == descriptor_policy::separate ||
         (is_in_first_heap && config.descriptor_interval > 0))
-        stream.descriptors = heap_layout::even(
+        packer.descriptors = heap_layout::even(
             descriptor_contents(items, flavour, format), 0, packet_bytes, false);
     if (config.has_end)
-        stream.stop =
+        packer.stop =
             heap_layout::even(stop_contents(flavour), 0, packet_bytes, pads_packets);
-    stream.converter = config.converter;
-    stream.timestamp_start = config.timestamp_start;
-    stream.timestamp_step = config.timestamp_step;
-    stream.when_full = config.when_full;
-    stream.tail = config.tail;
-    stream.descriptor_interval = config.descriptor_interval;
-    return stream;
+    packer.converter = config.converter;
+    packer.timestamp_start = config.timestamp_start;
+    packer.timestamp_step = config.timestamp_step;
+    packer.when_full = config.when_full;
+    packer.tail = config.tail;
+    packer.descriptor_interval = config.descriptor_interval;
+    return packer;
 }
 
 // Sets heap counters that are distinct for all inputs. Those of descriptors count down
@@ -99,61 +99,61 @@ make_config(const sink_config& config, std::size_t input, std::size_t packet_byt
 // of heap_id_step, so that other sinks may use the counters in between.
 void set_heap_counters(const sink_config& config,
                        std::size_t input,
-                       stream_config& stream)
+                       packer_config& packer)
 {
     const auto first_id = config.heap_id_start;
     const auto step = config.heap_id_step;
-    stream.heap_id_start = first_id + input * step;
-    stream.heap_id_step = config.inputs * step;
+    packer.heap_id_start = first_id + input * step;
+    packer.heap_id_step = config.inputs * step;
     const auto max_id = config.flavour.address_mask();
     const bool is_near_end = first_id > max_id / 2;
-    stream.descriptor_id_start =
+    packer.descriptor_id_start =
         (is_near_end ? first_id - step : max_id - (max_id - first_id) % step) -
         input * step;
-    stream.descriptor_id_step = config.inputs * step;
+    packer.descriptor_id_step = config.inputs * step;
 }
 
 } // namespace
 
-std::vector<stream_config>
-make_stream_configs(const sink_config& config,
+std::vector<packer_config>
+make_packer_configs(const sink_config& config,
                     const std::vector<boost::asio::ip::udp::endpoint>& addresses,
                     std::size_t path_packet_bytes)
 {
     const auto packet_bytes = packet_limit(config, path_packet_bytes);
-    std::vector<stream_config> streams;
+    std::vector<packer_config> packers;
     // each address gets one end-of-stream heap
     std::set<boost::asio::ip::udp::endpoint> ended;
     std::uint32_t next_destination = 0;
     for (std::size_t input = 0; input < config.inputs; ++input) {
-        auto stream = make_config(config, input, packet_bytes);
-        set_heap_counters(config, input, stream);
+        auto packer = make_config(config, input, packet_bytes);
+        set_heap_counters(config, input, packer);
         const bool has_own_list = config.destinations.size() > 1;
-        stream.first_destination = has_own_list ? next_destination : 0;
+        packer.first_destination = has_own_list ? next_destination : 0;
         const auto& destinations = config.destinations.at(has_own_list ? input : 0);
-        stream.destinations = static_cast<std::uint32_t>(destinations.size());
-        stream.stop_destinations.clear();
+        packer.destinations = static_cast<std::uint32_t>(destinations.size());
+        packer.stop_destinations.clear();
         std::set<boost::asio::ip::udp::endpoint> own_addresses;
-        for (std::uint32_t i = 0; i < stream.destinations; ++i) {
-            const auto destination = stream.first_destination + i;
+        for (std::uint32_t i = 0; i < packer.destinations; ++i) {
+            const auto destination = packer.first_destination + i;
             const auto& address = addresses.at(destination);
             if (!own_addresses.insert(address).second)
                 throw parameter_error("destinations",
                                       to_text(destinations[i]),
                                       "each address once in a string");
             if (ended.insert(address).second)
-                stream.stop_destinations.push_back(destination);
+                packer.stop_destinations.push_back(destination);
         }
-        next_destination += stream.destinations;
-        streams.push_back(std::move(stream));
+        next_destination += packer.destinations;
+        packers.push_back(std::move(packer));
     }
-    return streams;
+    return packers;
 }
 
-std::size_t ring_slots(const sink_config& config, const stream_config& stream)
+std::size_t ring_slots(const sink_config& config, const packer_config& packer)
 {
-    const std::size_t packet_bytes = stream.regular.packet_bytes();
-    const std::size_t min_slots = stream.min_ring_slots();
+    const std::size_t packet_bytes = packer.regular.packet_bytes();
+    const std::size_t min_slots = packer.min_ring_slots();
     const std::size_t max_slots = max_buffer_bytes() / config.inputs / packet_bytes;
     if (min_slots > max_slots)
         throw parameter_error("heap_samples",
@@ -171,7 +171,7 @@ std::size_t ring_slots(const sink_config& config, const stream_config& stream)
                               range(min_slots * packet_bytes, max_slots * packet_bytes) +
                                   ", or 0");
     // round down to whole heaps, so that each header stays in its slot
-    const std::uint64_t excess = slots % stream.regular.packets();
+    const std::uint64_t excess = slots % packer.regular.packets();
     if (slots - excess >= std::max<std::uint64_t>(min_slots, slots - slots / 4))
         slots -= excess;
     return slots;

@@ -7,44 +7,14 @@ waterfall of both polarisations."""
 import argparse
 import sys
 
-import numpy as np
 from common.arguments import in_options, option, positive, seconds
 from common.progress import run_to_end
-from gnuradio import gr, spead
-from matplotlib.figure import Figure
-
-
-class Spectra(gr.sync_block):
-    """Adds up the power of spectra. Keeps a limited number of rows: when they are full,
-    it joins neighbours."""
-
-    ROWS = 1024
-
-    def __init__(self, channels):
-        gr.sync_block.__init__(self, "spectra", [(np.complex64, channels)], None)
-        self.power = np.zeros((self.ROWS, channels))
-        self.spectra_per_row = 1
-        self.spectra = 0
-
-    def work(self, inputs, _):
-        power = np.abs(inputs[0]) ** 2
-        while self.spectra + len(power) > self.ROWS * self.spectra_per_row:
-            half = self.power.reshape(self.ROWS // 2, 2, -1).sum(axis=1)
-            self.power[: len(half)], self.power[len(half) :] = half, 0
-            self.spectra_per_row *= 2
-        rows = (self.spectra + np.arange(len(power))) // self.spectra_per_row
-        np.add.at(self.power, rows, power)
-        self.spectra += len(power)
-        return len(power)
-
-    def levels(self):
-        """Rows of power in dB."""
-        rows = -(-self.spectra // self.spectra_per_row)
-        return 10 * np.log10(self.power[:rows] / self.spectra_per_row + 1e-12)
+from common.waterfall import Spectra, draw
+from gnuradio import blocks, gr, spead
 
 
 class Receiver(gr.top_block):
-    """SPEAD source -> spectra of each polarisation"""
+    """SPEAD source -> power -> spectra of each polarisation"""
 
     def __init__(self, args):
         super().__init__("receive_f_engine", catch_exceptions=True)
@@ -59,25 +29,8 @@ class Receiver(gr.top_block):
         )
         self.pols = [Spectra(args.channels) for _ in range(2)]
         for i, spectra in enumerate(self.pols):
-            self.connect((self.source, i), spectra)
-
-
-def draw(pols, path):
-    figure = Figure(figsize=(10, 6), layout="constrained")
-    axes = figure.subplots(2, 2, sharex=True, height_ratios=[1, 2])
-    for i, spectra in enumerate(pols):
-        levels = spectra.levels()
-        mean = spectra.power.sum(axis=0) / max(spectra.spectra, 1)
-        axes[0, i].plot(10 * np.log10(mean + 1e-12))
-        axes[0, i].set(title=f"polarisation {i}", ylabel="power / dB")
-        axes[1, i].imshow(
-            levels,
-            aspect="auto",
-            extent=(0, levels.shape[1], len(levels) * spectra.spectra_per_row, 0),
-            vmin=np.percentile(levels, 1) if levels.size else None,
-        )
-        axes[1, i].set(xlabel="channel", ylabel="spectrum")
-    figure.savefig(path, dpi=120)
+            power = blocks.complex_to_mag_squared(args.channels)
+            self.connect((self.source, i), power, spectra)
 
 
 def parse(argv):
@@ -106,8 +59,9 @@ def main(argv=None):
     if not stats["samples_out"]:
         axes = "--channels, --substreams and --spectra"
         sys.exit(f"receive_f_engine.py: {in_options(stats['status'], axes=axes)}")
-    draw(flow_graph.pols, args.picture)
-    spectra = flow_graph.pols[0].spectra
+    pols = flow_graph.pols
+    draw(args.picture, polarisation_0=pols[0], polarisation_1=pols[1])
+    spectra = pols[0].spectra
     missing = stats["samples_missing"] / stats["samples_out"]
     print(f"{spectra:,} spectra, {missing:.2%} of the samples missing: {args.picture}")
     return 0

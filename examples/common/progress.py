@@ -64,13 +64,14 @@ class Progress:
         self.stream.flush()
 
 
-def run_to_end(flow_graph, block, total=None):
-    """Run until the stream ends or Ctrl-C; show the stats of a block each second.
+def run_to_end(flow_graph, block, total=None, watch=lambda: None, interval=1):
+    """Run until the stream ends or Ctrl-C; show the stats of a block regularly.
 
     Afterwards, the program ends quietly if nobody reads its output.
 
     block: the SPEAD sink or source
     total: samples of the whole stream, if known
+    watch: is called whenever the stats are shown, each `interval` seconds
     """
     progress = Progress(total)
     ended = threading.Event()
@@ -85,7 +86,8 @@ def run_to_end(flow_graph, block, total=None):
         flow_graph.start()
         threading.Thread(target=wait).start()
         try:
-            while not ended.wait(1):
+            while not ended.wait(interval):
+                watch()
                 progress.show(block.stats())
         finally:
             flow_graph.stop()

@@ -13,6 +13,7 @@ import several_sources
 import spead2
 import spead2.recv
 from capture_files import capture
+from common.waterfall import draw
 from gnuradio import spead
 from inputs import run_all
 from places import NEEDS_LIBPCAP
@@ -36,7 +37,7 @@ def test_the_tone_of_the_f_engine_is_received_in_its_channel(tmp_path):
     sent = ["--samples", "100000", "--tone", "40", "--sample-rate", "1M"]
     assert meerkat_f_engine.main([address, *layout, *sent]) == 0
     wait(receiver)
-    receive_f_engine.draw(receiver.pols, path)
+    draw(path, pol_0=receiver.pols[0], pol_1=receiver.pols[1])
     assert picture(path)
     assert receiver.source.stats()["samples_missing"] == 0
     for spectra in receiver.pols:

@@ -14,10 +14,14 @@ from places import BUILD, EXAMPLES, ROOT, install
 
 EXAMPLE_FILES = [
     path.relative_to(EXAMPLES)
-    for pattern in ("*.py", "*.grc", "common/*.py")
+    for pattern in ("*.py", "*.grc", "common/*.py", "several_hosts/*.*")
     for path in EXAMPLES.glob(pattern)
 ]
-EXAMPLE_PROGRAMS = [path for path in EXAMPLE_FILES if len(path.parts) == 1]
+EXAMPLE_PROGRAMS = [
+    path
+    for path in EXAMPLE_FILES
+    if path.suffix in (".py", ".grc") and path.parts[0] != "common"
+]
 
 CPP_PROGRAM = """
 #include <gnuradio/spead/sink.h>

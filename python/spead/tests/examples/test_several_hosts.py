@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Receivers of a part of the channels each, and programs that join their spectra."""
 
+import importlib.util
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from places import (
     HELPERS,
     NEEDS_NAMESPACES,
     eventually,
+    run_scenario,
 )
 from streams import wait
 
@@ -196,3 +198,21 @@ def test_the_alert_is_about_a_scraped_job():
     (rule,) = alerts["groups"][0]["rules"]
     assert rule["expr"] == 'up{job="spead-parts"} == 0'
     assert "spead-parts" in jobs
+
+
+NEEDS_DASK = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None,
+    reason="needs Dask: apt install python3-distributed",
+)
+
+
+@NEEDS_DASK
+def test_workers_of_dask_sum_as_numpy_does(tmp_path):
+    assert '"status": 0' in run_scenario("dask_scenarios.py", "all", tmp_path)
+
+
+@NEEDS_DASK
+def test_a_worker_that_dies_is_a_missing_part(tmp_path):
+    output = run_scenario("dask_scenarios.py", "killed", tmp_path)
+    assert '"status": 1' in output
+    assert "part 2 is missing: its worker has died" in output

@@ -161,8 +161,6 @@ def one_part_is_killed(folder):
     assert whole >= 10
     # before and after, the part may be missing
     assert "101" in "".join(str(int(state)) for state in states)
-    if os.getloadavg()[0] < os.cpu_count():
-        assert named - begin < 2
     return {"seconds until it was named": named - begin, "whole spectra": whole}
 
 

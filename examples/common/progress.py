@@ -71,7 +71,7 @@ def run_to_end(flow_graph, block, total=None, watch=lambda: None, interval=1):
 
     block: the SPEAD sink or source
     total: samples of the whole stream, if known
-    watch: is called whenever the stats are shown, each `interval` seconds
+    watch: is called before the stats are shown, each `interval` seconds
     """
     progress = Progress(total)
     ended = threading.Event()
@@ -87,6 +87,7 @@ def run_to_end(flow_graph, block, total=None, watch=lambda: None, interval=1):
         threading.Thread(target=wait).start()
         try:
             while not ended.wait(interval):
+                progress.clear()  # watch() may print
                 watch()
                 progress.show(block.stats())
         finally:

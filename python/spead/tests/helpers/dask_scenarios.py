@@ -1,102 +1,104 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dask_scenarios.py all|killed FOLDER: spectra of a LocalCluster with four workers.
+"""dask_scenarios.py all|killed FOLDER: spectra of Dask's workers on four hosts.
 
-In the scenario "killed", worker 2 is killed after its receiver has started.
+In the scenario "killed", worker 2 is killed after its receiver has started. Runs in
+namespaces of its own.
 """
 
 import json
 import os
 import signal
-import socket
 import sys
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client
 from f_engine import (
     CHANNELS,
     PARTS,
     RECEIVER_OPTIONS,
     SAMPLE_RATE,
-    SUBSTREAMS,
     TICKS,
     Engine,
     arguments,
 )
-from places import EXAMPLES, eventually
+from places import BOUND, EXAMPLES, eventually
+from several_hosts_scenarios import DESTINATIONS, GROUPS, Program, make_hosts
 
 sys.path.append(str(EXAMPLES / "several_hosts"))
 
 import dask_spectra
 
+SCHEDULER = "10.78.0.1:8786"
 START, COUNT = 100 * TICKS, 6
 FIRST_TICK = START - 3 * TICKS  # that is sent
 
 
-def free_ports(count):
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for sock in sockets:
-        sock.bind(("127.0.0.1", 0))
-    ports = [sock.getsockname()[1] for sock in sockets]
-    for sock in sockets:
-        sock.close()
-    return ports
+def start_scheduler():
+    host, port = SCHEDULER.split(":")
+    options = {"host": host, "port": port}
+    return Program(
+        *(sys.executable, "-m", "dask", "scheduler", "--no-dashboard"),
+        *arguments(options),
+    )
 
 
-def bound_ports():
-    """The UDP ports bound on this host."""
-    lines = Path("/proc/net/udp").read_text().splitlines()[1:]
-    return {int(line.split()[1].rpartition(":")[2], 16) for line in lines}
+def start_worker(part, folder):
+    options = {"name": part, "nworkers": 1, "nthreads": 1, "local-directory": folder}
+    return Program(
+        *("ip", "netns", "exec", f"part{part}", sys.executable, "-m", "dask", "worker"),
+        *(SCHEDULER, "--no-dashboard", *arguments(options)),
+    )
 
 
-def kill_worker(cluster, name):
-    with Client(cluster.scheduler_address) as client:
+def worker_processes():
+    """The processes of all workers, by name; those that `dask worker` restarts."""
+    with Client(SCHEDULER, timeout=BOUND) as client:
+        client.wait_for_workers(PARTS, timeout=BOUND)
         processes = client.run(os.getpid)
         workers = client.scheduler_info()["workers"]
-    (address,) = (one for one, worker in workers.items() if worker["name"] == name)
-    os.kill(processes[address], signal.SIGKILL)
+    return {worker["name"]: processes[at] for at, worker in workers.items()}
 
 
-def send(cluster, ports, killed):
-    """Send when all receivers are ready, until their spectra are complete."""
-    eventually(lambda: set(ports) <= bound_ports())
-    if killed is not None:
-        kill_worker(cluster, killed)
-    destinations = [
-        f"127.0.0.1:{ports[i * PARTS // SUBSTREAMS]}" for i in range(SUBSTREAMS)
-    ]
-    with Engine(destinations, FIRST_TICK, time.time() - FIRST_TICK / SAMPLE_RATE):
-        # also that of the killed worker, whose receiver remains
-        eventually(lambda: not set(ports) & bound_ports())
+def has_joined(part, process):
+    """Whether the host of a process receives the group of a part."""
+    group = f"{part:02X}0201EF"  # 239.1.2.part
+    return group in Path(f"/proc/{process}/net/igmp").read_text()
 
 
 def main(scenario, folder):
     killed = 2 if scenario == "killed" else None
     os.environ["TMPDIR"] = folder  # a killed worker leaves files
-    ports = free_ports(PARTS)
-    endpoints = ",".join(f"127.0.0.1:{port}" for port in ports)
+    make_hosts()
+    programs = [start_scheduler()]
+    programs += [start_worker(part, folder) for part in range(PARTS)]
+    processes = worker_processes()
     path = Path(folder) / "spectra.npz"
-    options = RECEIVER_OPTIONS | {"start": START, "count": COUNT}
-    with LocalCluster(
-        n_workers=PARTS,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        local_directory=folder,
-    ) as cluster:
-        sender = threading.Thread(
-            target=send, args=(cluster, ports, killed), daemon=True
-        )
-        sender.start()
-        status = dask_spectra.main(
-            [cluster.scheduler_address, endpoints, str(path), *arguments(options)]
-        )
-        sender.join()
+    options = RECEIVER_OPTIONS | {"start": START, "count": COUNT, "interface": "eth0"}
+    client = Program(
+        *(sys.executable, dask_spectra.__file__, SCHEDULER, GROUPS, path),
+        *arguments(options),
+    )
+    eventually(
+        lambda: all(has_joined(part, process) for part, process in processes.items())
+    )
+    if killed is not None:
+        os.kill(processes[killed], signal.SIGKILL)
+    sync_time = time.time() - FIRST_TICK / SAMPLE_RATE
+    with Engine(DESTINATIONS, FIRST_TICK, sync_time, interface="br0") as engine:
+        # A sample of each polarisation and channel lasts two ticks for each channel.
+        samples = START + COUNT * TICKS - FIRST_TICK
+        eventually(lambda: engine.sink.stats()["samples_sent"] >= samples)
+    # At this rate, the end of the stream ends a receiver sooner than its --count.
+    status = client.process.wait(BOUND)
+    if killed is None:
+        assert status == 0, client.lines
+    else:
+        assert status == 1, client.lines
+        client.wait_for(f"part {killed} is missing: its worker has died")
     check(path, killed)
-    print(json.dumps({"scenario": scenario, "status": status}), flush=True)
 
 
 def check(path, killed):
@@ -116,3 +118,4 @@ def check(path, killed):
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
+    os._exit(0)

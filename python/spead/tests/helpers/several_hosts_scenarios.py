@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """several_hosts_scenarios.py SCENARIO: receivers of a part of the channels each.
 
-Runs in network and mount namespaces of its own.
+Runs in namespaces of its own.
 """
 
 import json
@@ -38,6 +38,7 @@ import collect
 import receive
 
 GROUPS = "239.1.2.0+3:7148"
+DESTINATIONS = [f"239.1.2.{i * PARTS // SUBSTREAMS}:7148" for i in range(SUBSTREAMS)]
 SPECTRA = "239.1.3.0:7149"  # a group, for collect.py and the recorder
 OWN = CHANNELS // PARTS
 
@@ -138,8 +139,7 @@ def one_part_is_killed(folder):
 
     collector.wait_for("part 0, channels 0 to 15, is missing")  # nothing arrives yet
     first_tick = round((time.time() - sync_time) * SAMPLE_RATE) // TICKS * TICKS
-    groups = [f"239.1.2.{i * PARTS // SUBSTREAMS}:7148" for i in range(SUBSTREAMS)]
-    with Engine(groups, first_tick, sync_time, interface="br0") as engine:
+    with Engine(DESTINATIONS, first_tick, sync_time, interface="br0") as engine:
         parts = [start_part(part, sync_time) for part in range(PARTS)]
         for part in range(PARTS):
             collector.wait_for(f"part {part}, channels {16 * part} to")

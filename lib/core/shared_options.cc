@@ -101,7 +101,8 @@ sample_format read_sample_format(const std::string& type_parameter,
                           quoted(wire_type),
                           allowed + "or \"\" with " + type_parameter + "=" +
                               quoted(type) +
-                              "; \"<\" in front for little-endian numbers");
+                              "; \"<\" in front for little-endian numbers, except "
+                              "packed ones");
 }
 
 void check_divided_axis(const std::string& text,

@@ -201,7 +201,8 @@ sink_config parse_options(const std::vector<std::string>& destinations,
     set_axes(options, config);
     require(group.whole(config.format.heap_samples) == config.format.heap_samples,
             config.axes.empty() ? "heap_samples" : "axes",
-            config.format.heap_samples,
+            config.axes.empty() ? to_text(config.format.heap_samples)
+                                : quoted(options.axes),
             "multiples of " + to_text(group.samples()) +
                 " samples per heap with wire_type=" + quoted(options.wire_type));
     set_counters(options, config);

@@ -39,8 +39,8 @@ struct SPEAD_API source_options {
     //! "f4" or "f8", and for "complex" also "c8" or "c16" (pairs of floats). With "<" in
     //! front, such as "<i2", they are little-endian, else big-endian. "i10" and "i12" are
     //! packed integers of 10 and 12 bits, the highest bit first: four numbers in five
-    //! bytes, two in three. Where a packet is lost, all numbers that share a byte with a
-    //! lost one are missing. Empty: integers of
+    //! bytes, two in three. Heaps must hold such groups; where a byte is lost, its group
+    //! is missing. Empty: integers of
     //! the same size as the output, or "i1" for "float" and "complex". It must be empty
     //! unless items is set, because the descriptors give the type. Where descriptors
     //! arrive although items is set, and give another type, no samples are output, unless

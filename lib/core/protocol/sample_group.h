@@ -40,6 +40,9 @@ public:
     std::size_t samples() const { return std::size_t{ 1 } << d_samples_log2; }
     std::size_t bytes() const { return d_factor << d_bytes_log2; }
 
+    //! Whether its samples are packed.
+    bool is_packed() const { return d_factor != 1; }
+
     //! Samples in the whole groups of this many bytes, which must not be negative.
     template <typename integer>
     integer samples_of(integer bytes) const

@@ -104,12 +104,21 @@ void no_output_reason::note_wrong_length(std::int64_t samples, std::size_t expec
     });
 }
 
-void no_output_reason::note_early(std::uint64_t tick, std::uint64_t start)
+void no_output_reason::note_partial_group(std::uint64_t bytes, const sample_group& group)
+{
+    note("packed samples do not fill the heaps: they have ", [&] {
+        return std::to_string(bytes) + " bytes, and " + std::to_string(group.samples()) +
+               " samples take " + std::to_string(group.bytes()) +
+               "; check the number of samples in the heaps of the sender";
+    });
+}
+
+void no_output_reason::note_early(std::int64_t samples, std::uint64_t start)
 {
     note("the output begins at timestamp_start: ", [&] {
         return "the source waits for tick " + std::to_string(start) +
-               ", and the timestamps were at " + std::to_string(tick) +
-               " when this began";
+               ", and the stream was " + std::to_string(samples) +
+               " samples before it when this began";
     });
 }
 

@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_NO_OUTPUT_REASON_H
 
 #include "protocol/packet_parser.h"
+#include "protocol/sample_group.h"
 #include "stream_format.h"
 #include "support/rate_limited_log.h"
 
@@ -75,8 +76,10 @@ public:
     void note_undescribed(const packet_view& packet);
     //! A heap has \p samples samples, but the axes mean \p expected.
     void note_wrong_length(std::int64_t samples, std::size_t expected);
-    //! A heap at this tick is before the first one that is output.
-    void note_early(std::uint64_t tick, std::uint64_t start);
+    //! The packed samples of a heap do not fill its bytes.
+    void note_partial_group(std::uint64_t bytes, const sample_group& group);
+    //! Samples have arrived that are earlier than the first tick that is output.
+    void note_early(std::int64_t samples, std::uint64_t start);
     //! These values of the immediate items select no output.
     void note_no_output(const stream_format& format,
                         const std::vector<std::optional<std::uint64_t>>& values);

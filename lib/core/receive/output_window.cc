@@ -81,7 +81,7 @@ std::size_t output_window::place(std::size_t output,
     d_counters[output].samples_early.add(early);
     d_counters[output].samples_late.add(late);
     d_counters[output].samples_duplicate.add(samples - early - late - placed);
-    return placed;
+    return early + placed;
 }
 
 // Outputs that had all samples up to the top begin to miss samples now.

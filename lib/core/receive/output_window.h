@@ -109,6 +109,11 @@ public:
 
     void set_decoder(const sample_decoder& decoder) { d_decoder = decoder; }
 
+    //! Whether a range is before the first position, if one is set.
+    bool is_early(position_range range) const
+    {
+        return d_first_position && range.end <= *d_first_position;
+    }
     //! Sets the position at which the stream begins even if later samples arrive first.
     //! Samples before it count as early, not as late.
     void set_first_position(std::optional<std::int64_t> position)
@@ -121,8 +126,8 @@ public:
     bool reserve(std::size_t output, position_range range, clock::time_point now);
 
     //! Decodes samples into a range, for which reserve() is true. \p data has whole
-    //! groups. Returns the number of new samples. Counts the others as early, late or
-    //! duplicate.
+    //! groups. Returns the number of new samples, of which early ones are only counted.
+    //! Counts the others as late or duplicate.
     std::size_t place(std::size_t output,
                       position_range range,
                       const std::byte* data,

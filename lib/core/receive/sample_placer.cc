@@ -39,6 +39,7 @@ sample_placer::placement sample_placer::place(heap_slot& slot,
                                         time.position + group.touched_samples(end) };
     if (touched_range.size() <= 0)
         return placement::ignored;
+    d_follower.note_position(touched_range);
     if (!d_follower.skip_gap(touched_range))
         return placement::full;
     // All checks for room precede the first sample that is placed. So a packet that must
@@ -74,10 +75,11 @@ sample_placer::placement sample_placer::place(heap_slot& slot,
             continue;
         const auto placed = d_window.place(slot.output, range, bytes, now);
         if (!placed) {
-            if (!d_follower.awaits_start())
-                d_no_output_reason.note(no_output_reason::cause::nothing_new);
+            d_no_output_reason.note(no_output_reason::cause::nothing_new);
             continue;
         }
+        if (d_window.is_early(range))
+            d_follower.note_early(range);
         slot.last_arrival = std::max(slot.last_arrival, arrival);
         d_follower.record_progress(slot, arrival);
         slot.received_samples += static_cast<std::int64_t>(placed);

@@ -20,6 +20,7 @@ namespace {
 // Packets from before the first one of a stream may arrive up to this much later.
 constexpr std::chrono::milliseconds start_delay{ 10 };
 constexpr auto no_limit = std::numeric_limits<std::int64_t>::max();
+constexpr auto no_front = -(std::int64_t{ 1 } << 60); // distances do not overflow
 
 } // namespace
 
@@ -109,12 +110,6 @@ std::optional<timeline::verdict> stream_follower::verdict_of(heap_slot& slot,
 {
     if (!has_usable_items(slot))
         return std::nullopt;
-    if (is_early(slot)) {
-        // its packets are placed, so that the window counts their samples
-        if (slot.time.is_length_known)
-            return verdict::late;
-        return std::nullopt;
-    }
     if (!d_timeline.is_running())
         return verdict::new_stream;
     auto& time = slot.time;
@@ -152,6 +147,11 @@ bool stream_follower::has_usable_items(heap_slot& slot)
     else if ((!d_format->timestamp_id || !axes.empty()) && !items.has_known_end())
         d_no_output_reason.note(axes.empty() ? cause::no_length
                                              : cause::no_length_of_axes);
+    else if (d_group.is_packed() && items.has_known_end() &&
+             d_group.bytes_of(time.length) !=
+                 static_cast<std::int64_t>(items.seen_end - *items.samples_begin))
+        d_no_output_reason.note_partial_group(items.seen_end - *items.samples_begin,
+                                              d_group);
     else if (!select_output(slot))
         d_no_output_reason.note_no_output(*d_format, items.values);
     else if (!axes.empty() && time.length != static_cast<std::int64_t>(axes.samples()))
@@ -159,19 +159,6 @@ bool stream_follower::has_usable_items(heap_slot& slot)
     else
         return true;
     return false;
-}
-
-// Whether the output begins after a heap.
-bool stream_follower::is_early(heap_slot& slot)
-{
-    if (!d_awaits_start)
-        return false;
-    auto& time = slot.time;
-    time.position = d_timeline.position_from_start(time);
-    if (time.range().end > 0)
-        return false;
-    d_no_output_reason.note_early(time.timestamp, *d_config.timeline_config.start_tick);
-    return true;
 }
 
 // The values in items select heaps: one value for all outputs, or one per output.
@@ -239,7 +226,8 @@ void stream_follower::withdraw_others(std::size_t output, time_point now)
 
 timeline::heap_context stream_follower::context_of(const heap_slot& slot) const
 {
-    return { d_window.front(),
+    // before the start, nothing is output, so nothing is late
+    return { d_awaits_start ? no_front : d_window.front(),
              d_window.top(),
              d_window.capacity(),
              &d_window.missing(slot.output),
@@ -393,18 +381,21 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
     for (auto& lock : d_locks)
         lock.begin_stream();
     const auto& stream = d_config.timeline_config;
-    if (std::exchange(d_awaits_start, false)) {
+    // what precedes this heap by more than max_gap belongs to the stream before
+    auto max_earlier = d_timeline.is_running() ? stream.max_gap : no_limit;
+    if (d_awaits_start) {
         const auto position = d_timeline.position_from_start(slot.time);
         if (position <= stream.max_gap) {
             d_window.begin_stream({ opening_end, 1, 0 });
-            slot.time.position = position;
-            d_timeline.begin_stream(slot.time);
+            d_timeline.begin_stream_at_start(slot.time);
             return;
         }
         d_log.add(
             "the stream begins ",
             position,
             " samples after timestamp_start, more than max_gap: so does the output");
+        max_earlier = position;
+        d_awaits_start = false;
     }
     d_window.set_first_position(std::nullopt);
     // multiples of this last a whole number of ticks
@@ -419,8 +410,6 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
     // begin long before, if its first packets were lost, and be longer than the room.
     const auto first_sample =
         static_cast<std::int64_t>(d_group.samples_of(slot.items.first_byte));
-    // what precedes this heap by more than max_gap belongs to the stream before
-    const auto max_earlier = d_timeline.is_running() ? stream.max_gap : no_limit;
     const auto earlier_in_heap = first_sample / alignment * alignment;
     // rounded to a whole tick, the front must not be before tick 0
     const auto max_rounding = d_timeline.samples_since_0(slot.time) + earlier_in_heap;
@@ -428,6 +417,11 @@ void stream_follower::begin_stream(heap_slot& slot, time_point now)
         d_window.begin_stream({ opening_end, alignment, max_earlier, max_rounding }) -
         earlier_in_heap;
     d_timeline.begin_stream(slot.time);
+}
+
+void stream_follower::note_early(position_range range)
+{
+    d_no_output_reason.note_early(-range.end, *d_config.timeline_config.start_tick);
 }
 
 bool stream_follower::skip_gap(const position_range& range)

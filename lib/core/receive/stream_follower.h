@@ -75,6 +75,14 @@ public:
     //! Prepares for samples after a gap within their heap. False if samples must be
     //! produced before.
     bool skip_gap(const position_range& range);
+    //! Tells that samples at or after the start of the output have arrived, if they have.
+    void note_position(position_range range)
+    {
+        if (range.end > 0)
+            d_awaits_start = false;
+    }
+    //! Samples before the start of the output have arrived.
+    void note_early(position_range range);
     //! Records that new samples of a heap have arrived.
     void record_progress(const heap_slot& slot, time_point arrival)
     {
@@ -111,8 +119,6 @@ public:
     //! \}
 
     bool is_running() const { return d_timeline.is_running(); }
-    //! Whether no heap has reached config::start_tick yet.
-    bool awaits_start() const { return d_awaits_start; }
     //! Whether later heaps of its output have been accepted.
     bool is_before_newest(const heap_slot& slot) const
     {
@@ -130,7 +136,6 @@ private:
     std::optional<verdict> verdict_of(heap_slot& slot, time_point now);
     void hold(heap_slot& slot);
     bool has_usable_items(heap_slot& slot);
-    bool is_early(heap_slot& slot);
     bool select_output(heap_slot& slot) const;
     bool has_other_sender(const heap_slot& slot, bool is_located, time_point now);
     void withdraw_others(std::size_t output, time_point now);

@@ -313,13 +313,22 @@ std::uint64_t timeline::ticks_of(std::uint64_t heaps, std::int64_t length) const
                                       wide_unsigned(d_config.samples_per_step));
 }
 
+std::uint64_t timeline::tick_of(const heap_time& heap) const
+{
+    return d_has_timestamps ? heap.timestamp : ticks_of(heap.counter, heap.length);
+}
+
+// Timestamps wrap: the distance is the shortest one.
+std::int64_t timeline::ticks_from_start(const heap_time& heap) const
+{
+    const unsigned unused = d_has_timestamps ? 64 - heap.timestamp_bits : 0;
+    return static_cast<std::int64_t>((tick_of(heap) - *d_config.start_tick) << unused) >>
+           unused;
+}
+
 std::int64_t timeline::position_from_start(const heap_time& heap) const
 {
-    const auto time =
-        d_has_timestamps ? heap.timestamp : ticks_of(heap.counter, heap.length);
-    const unsigned unused = d_has_timestamps ? 64 - heap.timestamp_bits : 0;
-    const auto ticks =
-        static_cast<std::int64_t>((time - *d_config.start_tick) << unused) >> unused;
+    const auto ticks = ticks_from_start(heap);
     // Rounded down, so that the first sample is not before the start. With axes, the
     // stream begins with a whole heap.
     const auto samples_per_unit = d_config.is_aligned ? 1 : d_config.samples_per_step;
@@ -331,7 +340,15 @@ std::int64_t timeline::position_from_start(const heap_time& heap) const
         std::clamp<wide>(position, -max_position, max_position));
 }
 
-void timeline::begin_stream(heap_time& heap)
+void timeline::begin_stream_at_start(heap_time& heap)
+{
+    heap.position = position_from_start(heap);
+    // not wrapped: the first output sample has exactly this time
+    begin_stream(
+        heap, *d_config.start_tick + static_cast<std::uint64_t>(ticks_from_start(heap)));
+}
+
+void timeline::begin_stream(heap_time& heap, std::uint64_t tick)
 {
     for (auto& track : d_tracks) {
         track.newest.reset();
@@ -344,10 +361,10 @@ void timeline::begin_stream(heap_time& heap)
     auto wrap = wrap_at(heap.timestamp_bits);
     if (!d_has_timestamps) {
         d_heap_samples = heap.length;
-        heap.timestamp = ticks_of(heap.counter, heap.length);
+        heap.timestamp = tick;
         wrap = ticks_of(wrap_at(heap.address_bits), heap.length);
     }
-    d_time.begin(heap.timestamp, heap.position, wrap);
+    d_time.begin(tick, heap.position, wrap);
     d_is_running = true;
 }
 

@@ -120,7 +120,10 @@ public:
     //! the heap is earlier.
     std::int64_t position_from_start(const heap_time& heap) const;
     //! Begins a stream with a heap, whose first sample gets its position.
-    void begin_stream(heap_time& heap);
+    void begin_stream(heap_time& heap) { begin_stream(heap, tick_of(heap)); }
+    //! Begins a stream whose position 0 has the time config::start_tick. Sets the
+    //! position of the heap.
+    void begin_stream_at_start(heap_time& heap);
     struct addition {
         bool is_newest; //!< the heap is the newest one of its output
         bool is_next;   //!< and follows the one before in the learned step
@@ -221,7 +224,10 @@ private:
         seen_timestamps timestamps;
     };
 
+    void begin_stream(heap_time& heap, std::uint64_t tick);
     std::uint64_t ticks_of(std::uint64_t heaps, std::int64_t length) const;
+    std::uint64_t tick_of(const heap_time& heap) const;
+    std::int64_t ticks_from_start(const heap_time& heap) const;
     std::int64_t rounding_of(const heap_time& heap,
                              const std::optional<heap_time>& previous) const;
     std::int64_t exact_position(const heap_time& heap,

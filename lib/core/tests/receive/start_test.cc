@@ -24,16 +24,18 @@ constexpr wire::flavour flavour{ 48 };
 constexpr std::int64_t heap_samples = 1000;
 constexpr std::uint64_t start = 50'000;
 
-std::vector<packet_bytes>
-heap_at(std::uint64_t tick, std::size_t output = 0, std::size_t samples = heap_samples)
+std::vector<packet_bytes> heap_at(std::uint64_t tick,
+                                  std::size_t output = 0,
+                                  std::size_t samples = heap_samples,
+                                  std::uint64_t timestamp_error = 0)
 {
     packet_bytes content(samples);
     for (std::size_t i = 0; i < content.size(); ++i)
         content[i] = sample_at(output, tick + i);
+    const auto timestamp = (tick + timestamp_error) & flavour.address_mask();
     return heap_cutter{ flavour, 100, true }.cut(
         1 + tick / samples,
-        { flavour.immediate(0x1600, tick & flavour.address_mask()),
-          flavour.addressed(0x3300, 0) },
+        { flavour.immediate(0x1600, timestamp), flavour.addressed(0x3300, 0) },
         content);
 }
 
@@ -112,7 +114,8 @@ BOOST_AUTO_TEST_CASE(the_status_names_the_tick_it_waits_for)
         stream.receive(heap_at(tick));
     BOOST_TEST(stream.router.latest_reason() ==
                "the output begins at timestamp_start: the source waits for tick "
-               "1099511627776, and the timestamps were at 20000 when this began");
+               "1099511627776, and the stream was 1099511607676 samples before it when "
+               "this began");
     BOOST_TEST(stream.counters[0].samples_early.get() == 20'000u);
 }
 
@@ -149,6 +152,82 @@ BOOST_AUTO_TEST_CASE(outputs_that_lag_begin_at_the_same_time)
         BOOST_TEST(stream.counters[output].samples_early.get() == 10'010u);
         BOOST_TEST(stream.counters[output].samples_late.get() == 0u);
     }
+}
+
+// The first packet of a heap may hold only samples before the start.
+BOOST_AUTO_TEST_CASE(packets_of_the_first_heap_may_be_early)
+{
+    for (const auto first_tick : { start + 100, start + 700, start + 999 }) {
+        receive_stream stream(starting(first_tick, 2));
+        for (std::uint64_t tick = 40'000; tick < 70'000; tick += heap_samples) {
+            for (const auto& packet : heap_at(tick))
+                stream.receive(packet, 0);
+            for (const auto& packet : heap_at(tick - heap_samples, 1))
+                stream.receive(packet, 1);
+        }
+        for (const auto& packet : heap_at(69'000, 1))
+            stream.receive(packet, 1);
+        stream.end();
+        for (const std::size_t output : { 0, 1 })
+            check_output(stream, first_tick, first_tick, 70'000, output);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_time_before_the_start_is_ignored)
+{
+    for (const std::uint64_t wrong : { 10'000'000, 1 << 30 }) {
+        receive_stream stream(starting(start));
+        for (std::uint64_t tick = 40'000; tick < 60'000; tick += heap_samples) {
+            stream.now += milliseconds(1);
+            stream.receive(heap_at(tick, 0, heap_samples, tick == 45'000 ? wrong : 0));
+        }
+        stream.end();
+        check_output(stream, start, start, 60'000);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_sender_is_received_also_before_the_start)
+{
+    receive_stream stream(starting(start));
+    for (std::uint64_t tick = 40'000; tick < 60'000; tick += heap_samples) {
+        stream.now += milliseconds(1);
+        for (const auto& packet : heap_at(tick))
+            stream.receive(packet, 0, 1);
+        for (const auto& packet : heap_at(tick + 5'000'000))
+            stream.receive(packet, 0, 2);
+    }
+    stream.end();
+    check_output(stream, start, start, 60'000);
+}
+
+BOOST_AUTO_TEST_CASE(heaps_without_length_count_as_early)
+{
+    receive_stream stream(starting(start + 250));
+    for (std::uint64_t tick = 45'000; tick < 55'000; tick += heap_samples) {
+        packet_bytes content(heap_samples);
+        for (std::size_t i = 0; i < content.size(); ++i)
+            content[i] = sample_at(0, tick + i);
+        const heap_cutter cutter{ flavour, 100, true, false };
+        stream.receive(
+            cutter.cut(tick / heap_samples,
+                       { flavour.immediate(0x1600, tick), flavour.addressed(0x3300, 0) },
+                       content));
+    }
+    stream.end();
+    check_output(stream, start + 250, start + 250, 55'000);
+    BOOST_TEST(stream.counters[0].samples_early.get() == 5'250u);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_before_the_start_is_output_if_the_stream_begins_late)
+{
+    auto options = starting(start);
+    options.max_gap = 100;
+    receive_stream stream(options);
+    for (const std::uint64_t tick : { 52'000, 51'000, 50'000, 49'000, 53'000, 54'000 })
+        stream.receive(heap_at(tick));
+    stream.pass_time(milliseconds(320));
+    stream.end();
+    BOOST_TEST(stream.tags_of(sample_tag::kind::timestamp).at(0).second >= start);
 }
 
 // A restart is a new stream, also if its times are before the start of the first one.

@@ -199,3 +199,15 @@ def test_lost_packets_make_whole_groups_missing(sock):
     assert 0 < np.count_nonzero(missing) < len(samples) / 3
     assert not samples[missing].any()
     np.testing.assert_array_equal(samples[~missing], values[: len(samples)][~missing])
+
+
+def test_heaps_that_end_within_a_group_are_refused():
+    """Whether their last bytes are samples or padding is not known."""
+    group = spead2.send.ItemGroup()
+    group.add_item(0x1600, "timestamp", "", shape=(), format=[("u", 40)], value=0)
+    group.add_item(0x3300, "adc_samples", "", shape=(None,), format=[("i", 10)])
+    group["adc_samples"].value = numbers(4098, 10)
+    heaps = [group.get_heap(), group.get_end()]
+    receiving = received(joined(spead2_packets(heaps)), output_type="int16")
+    assert len(receiving.samples()) == 0
+    assert "they have 5123 bytes, and 4 samples take 5" in receiving.stats["status"]

@@ -64,7 +64,7 @@ class Progress:
         self.stream.flush()
 
 
-def run_to_end(flow_graph, block, total=None, watch=lambda: None, interval=1):
+def run_to_end(flow_graph, block, total=None, watch=None, interval=1):
     """Run until the stream ends or Ctrl-C; show the stats of a block regularly.
 
     Afterwards, the program ends quietly if nobody reads its output.
@@ -87,8 +87,9 @@ def run_to_end(flow_graph, block, total=None, watch=lambda: None, interval=1):
         threading.Thread(target=wait).start()
         try:
             while not ended.wait(interval):
-                progress.clear()  # watch() may print
-                watch()
+                if watch:
+                    progress.clear()  # it may print
+                    watch()
                 progress.show(block.stats())
         finally:
             flow_graph.stop()

@@ -88,6 +88,8 @@ void pack_words(std::byte* out, const std::int16_t* in, std::size_t n)
 
 // Each step takes 16 numbers: eight in each half of a register, from 10 or 12 bytes.
 constexpr std::size_t step_numbers = 16;
+template <unsigned bits>
+constexpr std::size_t step_bytes = step_numbers* bits / 8;
 
 // Two bytes hold the bits of each number: they become an integer of 16 bits, whose
 // number is moved to the top and back, which extends its sign.
@@ -111,7 +113,7 @@ unpack_steps(std::int16_t* out, const std::byte* in, std::size_t n)
         numbers = _mm256_mullo_epi16(numbers, factors);
         numbers = _mm256_srai_epi16(numbers, 16 - bits);
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), numbers);
-        in += 2 * bits;
+        in += step_bytes<bits>;
     }
     return i;
 }
@@ -141,7 +143,7 @@ pack_steps(std::byte* out, const std::int16_t* in, std::size_t n)
                          _mm256_castsi256_si128(numbers));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(out + bits),
                          _mm256_extracti128_si256(numbers, 1));
-        out += 2 * bits;
+        out += step_bytes<bits>;
     }
     return i;
 }

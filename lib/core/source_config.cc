@@ -210,6 +210,7 @@ source_config parse_options(const std::vector<std::string>& endpoints,
     config.end_on_stop = options.end_on_stop;
     config.timeout = seconds(options.timeout);
     config.realtime = options.realtime;
+    config.repeat = options.repeat;
     config.window_bytes = static_cast<std::size_t>(options.buffer_size);
     if (!config.window_bytes)
         config.window_bytes =

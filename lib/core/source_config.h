@@ -55,6 +55,7 @@ struct source_config {
     bool end_on_stop = true;
     duration timeout{}; //!< 0: none
     bool realtime = false;
+    bool repeat = false;
     std::size_t window_bytes = 0;    //!< per output
     std::optional<tick_clock> clock; //!< with sample_rate
     //! The tick of the first output sample; none: the first one that arrives.

@@ -118,6 +118,9 @@ void source_engine::open()
         for (auto endpoint : list) {
             if (!endpoint.capture.empty()) {
                 sources.push_back(open_capture(endpoint.capture, endpoint.filter));
+                if (d_config.repeat && sources.back()->native_handle() >= 0)
+                    throw parameter_error(
+                        "repeat", "True", "False for a named pipe, which is read once");
                 continue;
             }
             // reuse the ephemeral port of the first run
@@ -148,7 +151,9 @@ void source_engine::start()
     // the first run uses the sockets of the constructor, which hold earlier packets
     if (d_sources.empty())
         open();
-    d_reader->start(d_sources);
+    d_reader->start(d_sources, false);
+    d_is_repeating = d_is_continuing = false;
+    d_added_ticks = 0;
     d_start_stats = stats();
     d_losses.start({ d_start_stats, received_by_output() }, clock::now());
     d_next_check = {};
@@ -172,9 +177,26 @@ void source_engine::stop()
     d_log.flush();
 }
 
+// Opens the captures again, as they may have been renamed or replaced since.
+void source_engine::replay_again()
+{
+    d_router.end_run();
+    d_is_repeating = false;
+    try {
+        open();
+    } catch (const std::exception& error) {
+        d_log.add("the captures cannot be repeated: ", error.what());
+        return;
+    }
+    d_reader->start(d_sources, true);
+    d_is_continuing = true;
+}
+
 void source_engine::receive(const std::vector<std::byte*>& buffers, std::int64_t room)
 {
     d_window.set_room(buffers, room);
+    if (d_is_repeating && d_reader->has_ended() && d_window.is_empty())
+        replay_again();
     d_reader->poll();
     d_log.write();
     d_buffer_fill =
@@ -205,15 +227,50 @@ std::size_t source_engine::produce(std::vector<sample_tag>& tags, std::int64_t l
     if (is_awaited && end == d_window.front())
         std::this_thread::sleep_for(pause_for_downstream);
     std::size_t samples = 0;
-    if (end > d_window.front()) {
+    if (const auto front = d_window.front(); end > front) {
         samples = d_window.produce(end, tags);
-        for (auto& tag : tags)
-            if (tag.type == sample_tag::kind::timestamp)
-                tag.value = d_router.tick_at(static_cast<std::int64_t>(tag.value));
+        set_ticks(tags, front);
+        d_samples_since_tag += end - front;
+        d_is_repeating = d_config.repeat;
     }
     if (now >= d_next_check || is_at_end())
         check_progress(now, is_at_end());
     return samples;
+}
+
+// Converts the positions in tags to ticks. A further replay continues the last one, and
+// its first sample needs no timestamp. But captured times that go back would fall below 0
+// sooner or later: these are repeated as they are.
+void source_engine::set_ticks(std::vector<sample_tag>& tags, std::int64_t front)
+{
+    using kind = sample_tag::kind;
+    if (std::exchange(d_is_continuing, false)) {
+        __extension__ using wide = __int128;
+        const auto ticks =
+            wide(d_samples_since_tag) * d_config.timestamp_step / d_config.heap_samples;
+        const auto added = d_last_tagged_tick + static_cast<std::uint64_t>(ticks) -
+                           d_router.tick_at(front);
+        const auto is_first = [](kind type) {
+            return [type](const sample_tag& tag) {
+                return tag.type == type && tag.offset == 0;
+            };
+        };
+        const bool goes_on = static_cast<std::int64_t>(added - d_added_ticks) > 0;
+        if (goes_on)
+            d_added_ticks = added;
+        if (goes_on && std::none_of(tags.begin(), tags.end(), is_first(kind::skipped)))
+            tags.erase(
+                std::remove_if(tags.begin(), tags.end(), is_first(kind::timestamp)),
+                tags.end());
+    }
+    for (auto& tag : tags) {
+        if (tag.type != kind::timestamp)
+            continue;
+        const auto position = static_cast<std::int64_t>(tag.value);
+        tag.value = d_router.tick_at(position) + d_added_ticks;
+        d_last_tagged_tick = tag.value;
+        d_samples_since_tag = front - position;
+    }
 }
 
 // Reports the reason if packets arrive but nothing is output for a second, or if a run

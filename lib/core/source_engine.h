@@ -59,7 +59,10 @@ public:
     //! Number of samples in use, from the output addresses on.
     std::int64_t used() const { return d_window.used(); }
     //! Whether the run has ended and all samples have been produced.
-    bool is_at_end() const { return d_reader->has_ended() && d_window.is_empty(); }
+    bool is_at_end() const
+    {
+        return d_reader->has_ended() && d_window.is_empty() && !d_is_repeating;
+    }
     //! Why the run has ended, for the log.
     const char* end_reason() const { return d_reader->end_reason(); }
     //! Why the latest packets that gave no samples did not; may be empty.
@@ -86,6 +89,8 @@ public:
 
 private:
     void open();
+    void replay_again();
+    void set_ticks(std::vector<sample_tag>& tags, std::int64_t front);
     bool awaits_downstream() const;
     void check_progress(clock::time_point now, bool is_over);
     std::vector<std::uint64_t> received_by_output() const;
@@ -100,6 +105,14 @@ private:
     output_window d_window;
     heap_router d_router;
     std::unique_ptr<packet_reader> d_reader;
+
+    // repeated captures
+    bool d_is_repeating = false;     // this replay has given samples
+    bool d_is_continuing = false;    // the next sample is the first of a further replay
+    std::uint64_t d_added_ticks = 0; // to those of the capture
+    std::uint64_t d_last_tagged_tick = 0;
+    std::int64_t d_samples_since_tag = 0;
+
     std::int64_t d_room = 0;          // samples, of the last receive()
     clock::time_point d_room_since{}; // has not grown since, or packets did not wait
 

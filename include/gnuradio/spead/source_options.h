@@ -148,6 +148,11 @@ struct SPEAD_API source_options {
     //! as the flow graph takes it.
     bool realtime = false;
 
+    //! Whether captures are replayed again and again. The times of samples go on: those
+    //! of each replay follow those of the last one without a discontinuity. The values of
+    //! items are tagged again. No effect on addresses; a named pipe cannot be repeated.
+    bool repeat = false;
+
     //! Size of the buffer of each output in bytes, 262144 to 2^40, with room for at least
     //! 262144 samples. 0: 2 MiB divided by num_outputs, but at least 1 MiB.
     std::int64_t buffer_size = 0;
@@ -185,6 +190,7 @@ struct SPEAD_API source_options {
         visit("end_on_stop", &source_options::end_on_stop);
         visit("timeout", &source_options::timeout);
         visit("realtime", &source_options::realtime);
+        visit("repeat", &source_options::repeat);
         visit("buffer_size", &source_options::buffer_size);
         visit("stats_interval", &source_options::stats_interval);
         visit("interface", &source_options::interface);

@@ -32,10 +32,19 @@ capture_replay::capture_replay(bool is_realtime,
 {
 }
 
-void capture_replay::start(const source_list& captures)
+// When captures are read again, their first packet follows the last one after the mean
+// interval of the packets.
+void capture_replay::start(const source_list& captures, bool is_repeated)
 {
-    packet_reader::start(captures);
-    d_replay_delay.reset();
+    packet_reader::start(captures, is_repeated);
+    if (d_packets > 1)
+        d_now += (d_now - d_begin) / (d_packets - 1);
+    d_begin = d_now;
+    d_packets = 0;
+    d_time_offset.reset();
+    d_is_repeated = is_repeated;
+    if (!is_repeated)
+        d_replay_delay.reset();
 }
 
 void capture_replay::poll()
@@ -61,24 +70,31 @@ void capture_replay::poll()
         if (d_now - read_start > max_read)
             return; // first, samples of the past are produced
         receive(next->capture);
+        ++d_packets;
         route_pending(d_now);
     }
 }
 
-// Logs what the captures report.
+// Logs what the captures report, once.
 std::optional<capture_replay::next_packet> capture_replay::find_next()
 {
-    std::optional<next_packet> next;
+    std::optional<std::size_t> next;
+    std::chrono::nanoseconds next_time{};
     for (std::size_t i = 0; i < sources().size(); ++i) {
-        // the clock may begin at 0, which is no time
-        constexpr std::chrono::hours offset{ 24 };
         if (const auto time = sources()[i]->next_capture_time();
-            time && (!next || clock::time_point(*time + offset) < next->time))
-            next = { i, clock::time_point(*time + offset) };
-        if (const auto line = sources()[i]->take_warning(); !line.empty())
+            time && (!next || *time < next_time)) {
+            next = i;
+            next_time = *time;
+        }
+        if (const auto line = sources()[i]->take_warning();
+            !line.empty() && !d_is_repeated)
             d_log.add(line);
     }
-    return next;
+    if (!next)
+        return std::nullopt;
+    if (!d_time_offset)
+        d_time_offset = d_now.time_since_epoch() - next_time;
+    return next_packet{ *next, clock::time_point(next_time + *d_time_offset) };
 }
 
 bool capture_replay::awaits_any_pipe() const

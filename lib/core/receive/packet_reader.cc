@@ -21,7 +21,7 @@ packet_reader::packet_reader(heap_router& router,
 {
 }
 
-void packet_reader::start(const source_list& sources)
+void packet_reader::start(const source_list& sources, bool /* is_repeated */)
 {
     d_sources = &sources;
     d_pending = {};

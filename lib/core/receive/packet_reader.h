@@ -32,7 +32,8 @@ public:
     virtual ~packet_reader() = default;
 
     //! Starts a run. The sources must remain valid until the last call of poll().
-    virtual void start(const source_list& sources);
+    //! \p is_repeated: captures are read again, and their time goes on.
+    virtual void start(const source_list& sources, bool is_repeated);
     //! Waits for packets, for 10 ms at most, then reads them.
     virtual void poll() = 0;
     //! The time in which delays are measured.

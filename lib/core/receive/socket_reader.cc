@@ -49,9 +49,9 @@ socket_reader::socket_reader(const config& settings,
 {
 }
 
-void socket_reader::start(const source_list& sockets)
+void socket_reader::start(const source_list& sockets, bool is_repeated)
 {
-    packet_reader::start(sockets);
+    packet_reader::start(sockets, is_repeated);
     d_polled.clear();
     d_kernel_buffer = sockets.front()->kernel_buffer_bytes();
     for (const auto& socket : sockets)

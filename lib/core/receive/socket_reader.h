@@ -35,7 +35,7 @@ public:
                   output_window& window,
                   rate_limited_log& log);
 
-    void start(const source_list& sockets) override;
+    void start(const source_list& sockets, bool is_repeated) override;
     void poll() override;
     //! The time, excluding the periods between calls of poll(): packets wait in the
     //! sockets meanwhile.

@@ -136,6 +136,7 @@ SOURCES = [
     {"max_gap": 2**32},
     {"end_on_stop": False},
     {"realtime": True},
+    {"repeat": True},
     {"timeout": 1e-3},
     {"timeout": 1e9},
     {"buffer_size": 2**18},

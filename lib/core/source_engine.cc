@@ -80,18 +80,14 @@ source_engine::source_engine(const source_config& config,
       d_log(std::move(log)),
       d_io(1),
       d_counters(config.outputs),
+      d_common_counters(config.user_format.get()),
       d_window({ d_counters.size(),
                  config.on_missing,
                  config.max_delay,
                  max_values(config),
                  config.axes.empty() ? 1 : config.heap_samples },
                d_counters),
-      d_router(router_config(config),
-               d_window,
-               d_counters,
-               d_common_counters,
-               d_rejects,
-               d_log)
+      d_router(router_config(config), d_window, d_counters, d_common_counters, d_log)
 {
     check_window(config);
     if (sources.empty())
@@ -332,7 +328,9 @@ source_stats source_engine::stats(std::int64_t output) const
     // during an update
     statistics.samples_out = statistics.samples_received + statistics.samples_missing;
     statistics.samples_missing += statistics.samples_skipped;
-    statistics.packets_rejected = d_rejects.by_name();
+    statistics.packets_rejected = d_common_counters.rejects.by_name();
+    statistics.heaps_selected = d_common_counters.selection.selected();
+    statistics.heaps_unselected = d_common_counters.selection.unselected();
     statistics.buffer_fill = d_buffer_fill;
     const std::lock_guard<std::mutex> lock(d_mutex);
     statistics.datagrams_dropped_by_socket = d_dropped_before;

@@ -100,8 +100,7 @@ private:
     rate_limited_log d_log;
     boost::asio::io_context d_io;
     std::vector<source_counter_set> d_counters; // per output
-    source_counter_set d_common_counters;
-    reject_counters d_rejects;
+    common_counter_set d_common_counters;
     output_window d_window;
     heap_router d_router;
     std::unique_ptr<packet_reader> d_reader;

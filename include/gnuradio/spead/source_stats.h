@@ -67,6 +67,10 @@ struct SPEAD_API source_stats : source_counters<std::uint64_t> {
     bool gro = false;       //!< merged datagrams (UDP_GRO) are in use
     std::map<std::string, std::uint64_t>
         packets_rejected; //!< datagrams by reason: not SPEAD, contradictory, IP fragments
+    std::map<std::string, std::uint64_t>
+        heaps_selected; //!< heaps by selected value, in items or of a divided axis
+    std::map<std::string, std::uint64_t>
+        heaps_unselected; //!< ignored heaps by other value of these items: the first 64
     std::string status;   //!< why nothing is output, with the remedy; else empty
 
     //! Calls visit(name, member) for each figure, in order.
@@ -79,6 +83,8 @@ struct SPEAD_API source_stats : source_counters<std::uint64_t> {
         visit("buffer_fill", &source_stats::buffer_fill);
         visit("gro", &source_stats::gro);
         visit("packets_rejected", &source_stats::packets_rejected);
+        visit("heaps_selected", &source_stats::heaps_selected);
+        visit("heaps_unselected", &source_stats::heaps_unselected);
         visit("status", &source_stats::status);
     }
 };

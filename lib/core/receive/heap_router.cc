@@ -41,14 +41,12 @@ void for_each_kept(const heap_slot& slot, visitor&& visit)
 heap_router::heap_router(receive_config config,
                          output_window& window,
                          std::vector<source_counter_set>& counters,
-                         source_counter_set& common,
-                         reject_counters& rejects,
+                         common_counter_set& common,
                          rate_limited_log& log)
     : d_config(std::move(config)),
       d_window(window),
       d_counters(counters),
       d_common_counters(common),
-      d_rejects(rejects),
       d_log(log),
       d_decoder(sample_format()),
       d_slots([this](const heap_slot& slot) { finish(slot); }),
@@ -107,7 +105,7 @@ void heap_router::add_datagram(const received_datagram& datagram, clock::time_po
         d_slots.remove(*waiting_slots.front());
     const auto result = route_packet(packet);
     if (result == outcome::rejected)
-        return d_rejects.add(packet_error::contradiction);
+        return d_common_counters.rejects.add(packet_error::contradiction);
     d_common_counters.packets_received.add(1);
     d_common_counters.bytes_received.add(datagram.bytes);
     d_ignored_packets += result == outcome::ignored;
@@ -136,7 +134,7 @@ const std::string& heap_router::why_no_output()
 
 void heap_router::reject(packet_error error, const std::byte* datagram, std::size_t bytes)
 {
-    d_rejects.add(error);
+    d_common_counters.rejects.add(error);
     d_no_output_reason.note_rejected(error, datagram, bytes);
 }
 

@@ -48,8 +48,7 @@ public:
     heap_router(receive_config config,
                 output_window& window,
                 std::vector<source_counter_set>& counters, //!< per output
-                source_counter_set& common,
-                reject_counters& rejects,
+                common_counter_set& common,
                 rate_limited_log& log);
 
     void start_run();
@@ -132,8 +131,7 @@ private:
     const receive_config d_config;
     output_window& d_window;
     std::vector<source_counter_set>& d_counters;
-    source_counter_set& d_common_counters;
-    reject_counters& d_rejects;
+    common_counter_set& d_common_counters;
     rate_limited_log& d_log;
 
     indexed_format d_format;

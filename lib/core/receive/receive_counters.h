@@ -9,6 +9,7 @@
 #define INCLUDED_SPEAD_CORE_RECEIVE_COUNTERS_H
 
 #include "protocol/packet_parser.h"
+#include "selection_counters.h"
 #include "support/counter.h"
 #include <gnuradio/spead/source_stats.h>
 
@@ -45,6 +46,15 @@ private:
                                        "payload_bounds", "items",    "contradiction",
                                        "fragment",       "truncated" };
     std::array<counter, names.size()> d_counters;
+};
+
+//! The counters of all outputs together.
+struct common_counter_set : source_counter_set {
+    reject_counters rejects;
+    selection_counters selection;
+
+    //! \p format: with the values that select heaps, or nullptr.
+    explicit common_counter_set(const stream_format* format) : selection(format) {}
 };
 
 } // namespace gr::spead

@@ -29,7 +29,7 @@ stream_follower::stream_follower(const receive_config& config,
                                  heap_slots& slots,
                                  output_window& window,
                                  sender_memory& senders,
-                                 source_counter_set& common_counters,
+                                 common_counter_set& common_counters,
                                  no_output_reason& reason,
                                  rate_limited_log& log)
     : d_config(config),
@@ -136,6 +136,8 @@ bool stream_follower::has_usable_items(heap_slot& slot)
     auto& items = slot.items;
     auto& time = slot.time;
     d_senders.complete(slot.id, slot.time, slot.first_arrival, items);
+    if (!slot.is_held) // else it has been counted
+        d_common_counters.selection.count(items.values);
     time.timestamp = items.timestamp.value_or(0);
     time.timestamp_bits = items.timestamp_bits;
     time.length = static_cast<std::int64_t>(

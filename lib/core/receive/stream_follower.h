@@ -47,7 +47,7 @@ public:
                     heap_slots& slots,
                     output_window& window,
                     sender_memory& senders,
-                    source_counter_set& common_counters,
+                    common_counter_set& common_counters,
                     no_output_reason& reason,
                     rate_limited_log& log);
 
@@ -152,7 +152,7 @@ private:
     heap_slots& d_slots;
     output_window& d_window;
     sender_memory& d_senders;
-    source_counter_set& d_common_counters;
+    common_counter_set& d_common_counters;
     no_output_reason& d_no_output_reason;
     rate_limited_log& d_log;
 

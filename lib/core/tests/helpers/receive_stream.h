@@ -44,8 +44,7 @@ struct receive_stream {
     clock::time_point now{ std::chrono::seconds(1000) };
     clock::time_point read_begin = now; // the last time that samples were produced
     std::vector<source_counter_set> counters;
-    source_counter_set common;
-    reject_counters rejects;
+    common_counter_set common;
     rate_limited_log log{ [](const std::string&) {} };
     output_window window;
     heap_router router;
@@ -74,8 +73,9 @@ struct receive_stream {
     explicit receive_stream(options chosen)
         : settings(chosen),
           counters(chosen.outputs),
+          common(chosen.format.get()),
           window({ chosen.outputs, chosen.on_missing, chosen.max_delay, 32 }, counters),
-          router(config_of(chosen), window, counters, common, rejects, log),
+          router(config_of(chosen), window, counters, common, log),
           buffers(chosen.outputs,
                   std::vector<std::byte>(static_cast<std::size_t>(chosen.window_samples) *
                                          output_bytes())),

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(packet_with_too_many_items_is_rejected)
     packet_fields packet;
     packet.items.assign(max_packet_items, flavour.addressed(0x1600, 7));
     stream.receive(encode(packet));
-    BOOST_TEST(stream.rejects.by_name().at("items") == 1u);
+    BOOST_TEST(stream.common.rejects.by_name().at("items") == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(contradictory_heap_length_is_rejected)
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(contradictory_heap_length_is_rejected)
     packet.offset = 64;
     packet.heap_length = 256;
     stream.receive(encode(packet));
-    BOOST_TEST(stream.rejects.by_name().at("contradiction") == 1u);
+    BOOST_TEST(stream.common.rejects.by_name().at("contradiction") == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(descriptor_fragments_do_not_displace_complete_ones)

@@ -119,6 +119,19 @@ def test_a_value_in_items_selects_the_sender():
     assert receiving.tags("pol") == [(0, 8)]
 
 
+def test_heaps_are_counted_by_the_value_that_selects_them():
+    """Each selected value, and the first 64 others"""
+    items = [*ITEMS, spead.immediate(POL, "pol", [5, 6, 7])]
+    with Receiving(num_outputs=3, items=items, max_delay=0) as receiving:
+        for i, pol in enumerate((5, 6, 6, *range(100, 170), 100)):
+            options = {"counter": i, "first": i * HEAP, "extra": [(POL, "pol", pol)]}
+            receiving.send_packets(joined(packets_by_heap(noise(HEAP), **options)[:-1]))
+        stats = receiving.stats
+    assert stats["heaps_selected"] == {"pol=5": 1, "pol=6": 2, "pol=7": 0}
+    others = {f"pol={pol}": 1 for pol in range(100, 164)}
+    assert stats["heaps_unselected"] == {**others, "pol=100": 2, "more": 6}
+
+
 def test_the_end_of_stream_heap_of_another_sender_is_ignored():
     samples = noise(20 * HEAP)
     heaps = packets_by_heap(samples)

@@ -23,7 +23,9 @@ ALLOWED = r"""
 gnuradio\.spead\.(item|sink|source)
 gnuradio\.spead\.(sink|source)\.__signature__
 gnuradio\.spead\.item\.__init__
-gnuradio\.spead\.(heap_times|inspect_program|live_figures|packet_words|spead_python|stream_report|suggestion)
+gnuradio\.spead\.(bench_program|bench_report|bench_trial|control_link|heap_times)
+gnuradio\.spead\.(host_counters|inspect_program|live_figures|packet_words|rate_search)
+gnuradio\.spead\.(spead_python|stream_report|suggestion)
 """
 HEAD = "from gnuradio import blocks, gr, spead\n"
 WRONG = {

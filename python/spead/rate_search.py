@@ -9,7 +9,7 @@ TRIALS = 3  # per rate that the result names
 MANY_LOSSES = 2  # of these; a single one may be an accident
 ACCURACY = 1.02  # ratio of the rates between which the search ends
 REACHED = 0.97  # fraction of a rate; a sender that sends less has reached its limit
-STEP_DOWN = 0.8  # to a rate at which no trial loses samples
+STEP_DOWN = 0.9  # to a rate at which no trial loses samples
 MIN_RATE = 1.0  # MB/s
 
 
@@ -98,17 +98,19 @@ class Search:
         )
 
     def _next_rate(self):
-        target = self._next_target()
-        if target is None and (clean := self.clean):
-            return clean if len(clean.trials) < TRIALS else None
+        target = self._next_target() or self._lower_target()
         if target is None:
-            # each rate has lost samples in a trial
-            lowest = min(rate.target for rate in self._rates)
-            target = max(STEP_DOWN * lowest, MIN_RATE)
-            if target == lowest:
-                return None
+            clean = self.clean
+            return clean if clean and len(clean.trials) < TRIALS else None
         self._rates.append(Rate(target))
         return self._rates[-1]
+
+    def _lower_target(self):
+        """A rate that may be clean, if those found so far have each lost in a trial."""
+        above = self.clean.target if self.clean else 0
+        losing = [r.target for r in self._rates if r.losses and r.target > above]
+        target = max(STEP_DOWN * min(losing, default=0), MIN_RATE)
+        return target if above < target < min(losing, default=0) else None
 
     def _next_target(self):
         low, high = self._highest(lambda rate: not rate.is_lossy), self.lossy

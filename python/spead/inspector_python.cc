@@ -96,6 +96,7 @@ py::dict to_dict(const item_description& item)
     py::dict dict;
     dict["id"] = item.id;
     dict["name"] = item.name;
+    dict["text"] = item.text;
     dict["type"] = type_text(item.format);
     dict["bits"] = item.format.bits;
     py::list shape;

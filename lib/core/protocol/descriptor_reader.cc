@@ -22,6 +22,7 @@ namespace gr::spead {
 namespace {
 
 constexpr std::size_t max_name = 64;
+constexpr std::size_t max_text = 256;
 constexpr std::size_t max_header = 1024;
 constexpr std::size_t max_dimensions = 32; // as in numpy
 constexpr std::size_t max_descriptor_items = 64;
@@ -230,6 +231,7 @@ std::optional<item_description> read_descriptor(const std::byte* packet,
     if (!has_id)
         return std::nullopt;
     description.name = printable(field(wire::descriptor_name).substr(0, max_name));
+    description.text = printable(field(wire::descriptor_description).substr(0, max_text));
     const auto format = field(wire::descriptor_format);
     const auto shape = field(wire::descriptor_shape);
     const auto numpy_header = field(wire::descriptor_dtype);

@@ -32,6 +32,7 @@ struct item_description {
     //! Why its samples cannot be read; empty if they can.
     std::string unsupported_reason = {};
     std::vector<std::uint64_t> shape = {}; //!< may contain variable_size
+    std::string text = {};                 //!< for people; not compared
 
     bool operator==(const item_description& other) const
     {
@@ -47,8 +48,8 @@ struct item_description {
  *
  * Accepts what spead2 accepts: formats, numpy headers, and the field widths of PySPEAD
  * (spead2's BUG_COMPAT_DESCRIPTOR_WIDTHS). None if it is not a descriptor. Never reads
- * beyond \p bytes. Names are truncated to 64 bytes. A name with characters other than
- * printable ASCII becomes empty.
+ * beyond \p bytes. Names are truncated to 64 bytes, texts to 256. A name or text with
+ * characters other than printable ASCII becomes empty.
  */
 std::optional<item_description> read_descriptor(const std::byte* packet,
                                                 std::size_t bytes);

@@ -55,6 +55,16 @@ std::optional<item_description> read_field(wire::item_id field,
 
 BOOST_AUTO_TEST_SUITE(descriptor_reader_test)
 
+BOOST_AUTO_TEST_CASE(the_text_for_people_is_read_unless_it_is_unprintable)
+{
+    const auto text_of = [](const std::string& content) {
+        return read_field(wire::descriptor_description, content)->text;
+    };
+    BOOST_TEST(text_of("Voltages of an antenna") == "Voltages of an antenna");
+    BOOST_TEST(text_of("\x1b[2J") == "");
+    BOOST_TEST(text_of(std::string(300, 'x')) == std::string(256, 'x'));
+}
+
 BOOST_AUTO_TEST_CASE(written_descriptors_are_read_back)
 {
     for (const unsigned address_bits : { 40u, 48u })

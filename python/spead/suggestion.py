@@ -50,6 +50,7 @@ class Suggestion:
     times: whether to set the number of samples and ticks of a heap
     shaped: whether to set axes
     sender: the one whose descriptors are used
+    wire_type: type of the numbers in packets, as in numpy; empty: unknown
     trial: what this source has made of the packets; None before try_on()
     """
 
@@ -112,7 +113,7 @@ class Suggestion:
         if samples and not samples & {id for s in self._streams for id in s["items"]}:
             self.notes.append("the descriptors do not describe the items of the heaps")
             self._described, self._formats = {}, None
-        self._endpoints = endpoints
+        self.endpoints = endpoints
         self.options["endpoints"] = json.dumps(endpoints)
         self._find_items()
         if timestamp is not None:
@@ -147,7 +148,7 @@ class Suggestion:
 
         def field(name, value):
             if name == "endpoints":
-                endpoints = self._endpoints
+                endpoints = self.endpoints
                 if isinstance(endpoints, str):
                     return absolute(endpoints)
                 return str([absolute(endpoint) for endpoint in endpoints])
@@ -347,7 +348,7 @@ class Suggestion:
         self._axes = []
         self._sample_bits = None
         self._needs_items |= not self._formats
-        self._wire_type = ""
+        self.wire_type = ""
         array = self._described.get(self._samples)
         possible = array and [
             name
@@ -384,7 +385,7 @@ class Suggestion:
             self._sample_bits = 8
             return
         self.options["output_type"] = json.dumps(possible[0])
-        self._wire_type = wire
+        self.wire_type = wire
         is_bytes = possible[0] in as_bytes
         if is_bytes:
             self.remarks.append(f"as bytes: numbers of {array['bits']} bits")
@@ -417,7 +418,7 @@ class Suggestion:
         names = AXES.get((self._samples, len(shape)))
         if not names:
             names = [f"axis_{i}" for i in range(len(shape))]
-            self.notes.append(
+            self.remarks.append(
                 'name the axes: "time" runs along the stream, each "pol" has an output'
             )
         self._axes = [[n, size, size] for n, size in zip(names, shape, strict=True)]
@@ -545,7 +546,7 @@ class Suggestion:
             "[\n" + "".join(f"        {line},\n" for line in lines) + "    ]"
         )
         _, default = TYPES[json.loads(self.options["output_type"])]
-        wire = self._wire_type.lstrip("|>")
+        wire = self.wire_type.lstrip("|>")
         if wire and wire != default:
             self.options["wire_type"] = json.dumps(wire)
 

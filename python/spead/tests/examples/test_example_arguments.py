@@ -90,7 +90,6 @@ def test_a_second_ctrl_c_kills_the_program():
     [
         ("common.progress", "gnuradio.spead.live_figures"),  # of all programs
         ("spead2_receiver", "spead2"),
-        ("record_sigmf", "sigmf"),
         ("metrics", "prometheus_client"),
     ],
 )

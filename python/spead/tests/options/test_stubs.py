@@ -23,8 +23,9 @@ ALLOWED = r"""
 gnuradio\.spead\.(item|sink|source)
 gnuradio\.spead\.(sink|source)\.__signature__
 gnuradio\.spead\.item\.__init__
-gnuradio\.spead\.(bench_program|bench_report|bench_trial|control_link|heap_times)
-gnuradio\.spead\.(host_counters|inspect_program|live_figures|packet_words|rate_search)
+gnuradio\.spead\.(bench_program|bench_report|bench_trial|control_link|described_stream)
+gnuradio\.spead\.(hdf5_file|heap_times|host_counters|inspect_program|live_figures)
+gnuradio\.spead\.(packet_words|rate_search|record_program|recording|sigmf_file)
 gnuradio\.spead\.(spead_python|stream_report|suggestion)
 """
 HEAD = "from gnuradio import blocks, gr, spead\n"

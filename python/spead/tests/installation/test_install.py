@@ -107,14 +107,15 @@ def test_the_python_package_imports(prefix):
     run(sys.executable, "-c", code, env=env, stdout=subprocess.DEVNULL)
 
 
-def test_spead_inspect_uses_the_package_of_its_prefix(prefix, tmp_path):
+@pytest.mark.parametrize("program", ["inspect", "record"])
+def test_a_program_uses_the_package_of_its_prefix(prefix, tmp_path, program):
     """Also if the prefix was moved, and the program is called through a link."""
     moved = shutil.copytree(prefix, tmp_path / "moved", symlinks=True)
-    link = tmp_path / "inspect"
-    link.symlink_to(moved / "bin" / "spead-inspect")
+    link = tmp_path / program
+    link.symlink_to(moved / "bin" / f"spead-{program}")
     run(link, "--help", env={}, stdout=subprocess.DEVNULL)
     (package,) = moved.glob("lib/python3*/*-packages")
-    module = package / "gnuradio" / "spead" / "inspect_program.py"
+    module = package / "gnuradio" / "spead" / f"{program}_program.py"
     module.write_text("def main(): print('the one of the prefix')")
     output = subprocess.run(
         [link],

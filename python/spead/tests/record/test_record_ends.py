@@ -18,7 +18,7 @@ import pytest
 from crafted_packets import data_heap, immediate
 from gnuradio.spead import record_program
 from places import BOUND, NAMESPACES, eventually
-from recorded_files import PROGRAM, read_h5, recording
+from recorded_files import PROGRAM, read_h5, read_sigmf, recording
 from streams import Running, noise
 
 NOISE = noise(100_000)  # repeats
@@ -97,6 +97,20 @@ def test_a_killed_recording_is_readable_up_to_the_last_flush(tmp_path, flushes):
     last = value[np.searchsorted(row, np.arange(len(ticks)), "right") - 1]
     heap = ticks // HEAP
     np.testing.assert_array_equal(last[~is_missing], (heap // 3)[~is_missing])
+
+
+def test_a_killed_recording_in_sigmf_is_readable_up_to_the_last_flush(tmp_path):
+    path = tmp_path / "night.sigmf-meta"
+    with (
+        started(path) as (process, destination),
+        Running(destination, rate=2e6),
+    ):
+        eventually(lambda: path.exists() and read_sigmf(path)[0].size > 0)
+        process.kill()
+    samples, (capture,), is_missing = read_sigmf(path)
+    ticks = capture["spead:tick"] + np.arange(len(samples))
+    expected = np.where(is_missing, 0, NOISE[ticks % len(NOISE)])
+    np.testing.assert_array_equal(samples, expected)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 
 CHUNK_BYTES = 4 << 20
+STAGE_BYTES = 4 << 20  # of all outputs
 MAX_NAME = 64  # of an item, as the source reads it
 
 TABLES = {  # name -> type of a row
@@ -69,6 +70,12 @@ class Hdf5File:
             for output in range(layout.outputs)
         ]
         self._rows = 0
+        # A call of HDF5 takes 100 us: collect the rows of several heaps.
+        rows = max(1, STAGE_BYTES // (layout.row_bytes * layout.outputs))
+        number, numbers = layout.number, layout.row_samples * (1 + layout.is_complex)
+        shape = (rows, numbers) if numbers > 1 else (rows,)
+        self._stages = [np.empty(shape, number) for _ in self._outputs]
+        self._staged = 0  # rows
         has_times = layout.time(0) is not None
         self._tables = {}
         for name, fields in TABLES.items():
@@ -107,6 +114,23 @@ class Hdf5File:
 
     def write(self, arrays):
         """Append rows: an array of numbers for each output."""
+        count = len(arrays[0])
+        if self._staged + count > len(self._stages[0]):
+            self._write_stages()
+        if count > len(self._stages[0]):
+            self._append(arrays)
+            return
+        end = self._staged + count
+        for stage, array in zip(self._stages, arrays, strict=True):
+            stage[self._staged : end] = array
+        self._staged = end
+
+    def _write_stages(self):
+        if self._staged:
+            self._append([stage[: self._staged] for stage in self._stages])
+            self._staged = 0
+
+    def _append(self, arrays):
         with _as_os_errors():
             end = self._rows + len(arrays[0])
             for dataset, array in zip(self._outputs, arrays, strict=True):
@@ -132,6 +156,7 @@ class Hdf5File:
         self._added["items"][row, output, name] = row, output, name.encode(), value
 
     def flush(self):
+        self._write_stages()
         with _as_os_errors():
             # before the rows that they are about
             for name, rows in self._added.items():

@@ -3,7 +3,6 @@
 """Finds out what arrives at an endpoint, to record it."""
 
 import os
-import re
 import sys
 import time
 from typing import Any, NamedTuple
@@ -72,15 +71,7 @@ def inspected_stream(endpoints, interface, timeout):
     suggestion = tried_suggestion(inspector, endpoints)
     if suggestion.reason:
         raise ValueError(suggestion.reason)
-    text = re.sub(
-        r"\s+",
-        " ",
-        ", ".join(
-            f"{name}={value}"
-            for name, value in suggestion.options.items()
-            if name != "endpoints"
-        ),
-    )
+    text = suggestion.arguments()
     if suggestion.notes or not suggestion.trial["heaps_received"]:
         reasons = suggestion.notes or suggestion.result()
         raise ValueError(

@@ -136,6 +136,15 @@ class Suggestion:
                 text += f"    {name}={value},\n"
         return text + ")"
 
+    def arguments(self):
+        """The arguments of the constructor but for the endpoints, on one line."""
+        options = (
+            f"{name}={value}"
+            for name, value in self.options.items()
+            if name != "endpoints"
+        )
+        return re.sub(r"\s+", " ", ", ".join(options))
+
     def grc(self):
         """Label and value of each parameter in GRC."""
 
@@ -171,6 +180,10 @@ class Suggestion:
     def has_no_time(self):
         """Whether heap counters place the samples, for want of a timestamp."""
         return bool(self.options) and self._timestamp is None
+
+    def timestamp_id(self):
+        """ID of the timestamp; None without one."""
+        return self._timestamp
 
     def samples_item(self):
         """ID and description (or None) of the item that holds the samples."""

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send the samples of a capture on. Heap counters and timestamps continue, even from replay
-to replay. (Programs that send packets again repeat these: receivers see duplicates.)"""
+"""Send the samples of a capture on. Heap counters and timestamps continue, even from
+replay to replay. (Programs that send packets again repeat these: receivers see
+duplicates.)"""
 
 import argparse
 import sys

@@ -23,28 +23,6 @@ std::string range(std::uint64_t min, std::uint64_t max)
     return std::to_string(min) + " to " + std::to_string(max);
 }
 
-std::size_t packet_limit(const sink_config& config, std::size_t max_bytes)
-{
-    const auto min_bytes = config.smallest_packet_bytes();
-    auto bytes = config.max_packet_bytes;
-    // the default fits Ethernet with IPv4, but is slightly too large with IPv6
-    if (config.is_default_packet)
-        bytes = std::min(bytes, max_bytes);
-    if (max_bytes < min_bytes)
-        throw parameter_error("max_packet_size",
-                              std::to_string(bytes),
-                              "at least " + std::to_string(min_bytes) +
-                                  " for these items, while the MTU of the path allows " +
-                                  std::to_string(max_bytes));
-    if (bytes > max_bytes)
-        throw parameter_error("max_packet_size",
-                              std::to_string(bytes),
-                              range(min_bytes, max_bytes) +
-                                  " (from the size of the items to the MTU of the path), "
-                                  "or 0 for the maximum of the path");
-    return bytes ? bytes : max_bytes;
-}
-
 // Sets layouts and policies. Inputs differ only in the values of items.
 packer_config
 make_config(const sink_config& config, std::size_t input, std::size_t packet_bytes)
@@ -114,6 +92,28 @@ void set_heap_counters(const sink_config& config,
 }
 
 } // namespace
+
+std::size_t packet_limit(const sink_config& config, std::size_t max_bytes)
+{
+    const auto min_bytes = config.smallest_packet_bytes();
+    auto bytes = config.max_packet_bytes;
+    // the default fits Ethernet with IPv4, but is slightly too large with IPv6
+    if (config.is_default_packet)
+        bytes = std::min(bytes, max_bytes);
+    if (max_bytes < min_bytes)
+        throw parameter_error("max_packet_size",
+                              std::to_string(bytes),
+                              "at least " + std::to_string(min_bytes) +
+                                  " for these items, while the MTU of the path allows " +
+                                  std::to_string(max_bytes));
+    if (bytes > max_bytes)
+        throw parameter_error("max_packet_size",
+                              std::to_string(bytes),
+                              range(min_bytes, max_bytes) +
+                                  " (from the size of the items to the MTU of the path), "
+                                  "or 0 for the maximum of the path");
+    return bytes ? bytes : max_bytes;
+}
 
 std::vector<packer_config>
 make_packer_configs(const sink_config& config,

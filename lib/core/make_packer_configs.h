@@ -28,6 +28,10 @@ make_packer_configs(const sink_config& config,
                     const std::vector<boost::asio::ip::udp::endpoint>& addresses,
                     std::size_t path_packet_bytes);
 
+//! The size of the largest packet, in bytes. Throws parameter_error if that exceeds
+//! \p path_packet_bytes.
+std::size_t packet_limit(const sink_config& config, std::size_t path_packet_bytes);
+
 //! The number of slots in the ring of an input. Throws parameter_error if heaps do not
 //! fit.
 std::size_t ring_slots(const sink_config& config, const packer_config& stream);

@@ -8,6 +8,7 @@
 #include "make_packer_configs.h"
 #include "network/capture_writer.h"
 #include "network/udp_transport.h"
+#include "send/stream_end.h"
 #include "sink_engine.h"
 #include "support/checks.h"
 
@@ -28,17 +29,6 @@ constexpr double wake_time = 1e-3;
 // A receiver may read several sockets in any order, and stops at the first end-of-stream
 // heap. By then it should have read the samples in its other sockets.
 constexpr std::chrono::milliseconds end_delay{ 100 };
-// A host of the local network without a receiver refuses packets within this time.
-constexpr std::chrono::milliseconds refusal_time{ 10 };
-// A receiver with a full buffer loses the end-of-stream heap. It is sent again after
-// delays in this range, which double each time.
-constexpr std::chrono::milliseconds first_repeat_delay{ 10 };
-constexpr std::chrono::milliseconds last_repeat_delay{ 80 };
-// Timeout at the end of a run: if nothing is sent for this long, the network is blocked.
-// Resolving a next hop takes up to 1.5 s.
-constexpr std::chrono::seconds finish_timeout{ 2 };
-// Seconds of data in the rings of a paced stream. The limit lets a stream end soon.
-constexpr double paced_ring_time = 0.5;
 
 // Concatenates the lists. The index in the result is the index of the destination.
 std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
@@ -49,6 +39,8 @@ std::vector<endpoint> all_of(const std::vector<std::vector<endpoint>>& lists)
     return endpoints;
 }
 
+} // namespace
+
 std::unique_ptr<transport> open_transport(boost::asio::io_context& io,
                                           const sink_config& config)
 {
@@ -57,8 +49,6 @@ std::unique_ptr<transport> open_transport(boost::asio::io_context& io,
         return std::make_unique<capture_writer>(io, endpoints);
     return std::make_unique<udp_transport>(io, endpoints, config.interface, config.ttl);
 }
-
-} // namespace
 
 sink_engine::packed_input::packed_input(packer_config config,
                                         std::size_t slots,

@@ -26,6 +26,10 @@
 
 namespace gr::spead {
 
+//! Opens the socket or the capture for the destinations. Throws as sink_engine does.
+std::unique_ptr<transport> open_transport(boost::asio::io_context& io,
+                                          const sink_config& config);
+
 /*!
  * \brief Packs samples and sends them: a packer and a ring per input, one sender, one
  * socket or capture.

@@ -8,19 +8,16 @@
 #ifndef INCLUDED_SPEAD_CORE_LISTENING_INSPECTOR_H
 #define INCLUDED_SPEAD_CORE_LISTENING_INSPECTOR_H
 
-#include "network/datagram_source.h"
+#include "network/endpoint_reader.h"
 #include "packet_kinds.h"
 #include "packet_store.h"
 #include "stream_inspector.h"
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 
-#include <poll.h>
 #include <unordered_map>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,26 +48,24 @@ public:
     const stream_inspector& inspector() const { return d_inspector; }
     const packet_store& stored_packets() const { return d_stored_packets; }
     const packet_kinds& kinds() const { return d_kinds; }
-    bool is_capture() const { return d_sources.front()->is_capture(); }
+    bool is_capture() const { return d_reader.is_capture(); }
     //! Whether the captures have been read to their end.
-    bool has_ended() const { return d_has_ended; }
+    bool has_ended() const { return d_reader.has_ended(); }
     //! What of the captures cannot be read.
     const std::vector<std::string>& failures() const { return d_failures; }
     //! The addresses that it listens to, or the files.
-    const std::vector<std::string>& endpoints() const { return d_endpoints; }
+    const std::vector<std::string>& endpoints() const { return d_reader.endpoints(); }
     //! The destinations of the packets in captures.
     std::vector<std::string> destinations() const;
     //! Number of datagrams that the kernel has dropped at the sockets.
-    std::uint64_t dropped() const;
+    std::uint64_t dropped() const { return d_reader.dropped(); }
     //! The time between the first and the last packet.
     double seconds() const;
 
 private:
     using clock = stream_inspector::time_point::clock;
 
-    void wait(std::chrono::milliseconds timeout);
-    std::size_t earliest() const;
-    bool read(std::size_t source, int packets);
+    void add(const endpoint_reader::datagram& datagram);
     void add(const std::byte* datagram,
              std::size_t bytes,
              const std::string& sender,
@@ -78,15 +73,10 @@ private:
              std::size_t endpoint,
              std::chrono::nanoseconds time);
 
-    boost::asio::io_context d_io{ 1 };
-    std::vector<std::unique_ptr<datagram_source>> d_sources;
-    std::vector<std::string> d_endpoints;                    // of the sources
+    endpoint_reader d_reader;
     std::set<boost::asio::ip::udp::endpoint> d_destinations; // of a capture
     std::optional<std::chrono::nanoseconds> d_first, d_last; // time of a packet
-    bool d_has_ended = false;
     std::vector<std::string> d_failures;
-    std::vector<pollfd> d_polled;
-    std::vector<std::byte> d_buffer;
     std::unordered_map<std::uint64_t, std::string> d_senders;
     stream_inspector d_inspector;
     packet_store d_stored_packets;

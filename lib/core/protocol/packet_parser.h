@@ -34,12 +34,14 @@ enum class packet_error {
     version,        //!< not version 4
     flavour,        //!< item pointers not 64 bits wide, or without ID or address
     size,           //!< size contradicts header, item pointers or payload length
-    missing_item,   //!< no heap counter or payload length, or heap length without offset
+    missing_item,   //!< no heap counter or payload length, or heap length without offset;
+                    //!< in a whole heap (heap_collector) also no heap length
     payload_bounds, //!< payload beyond the heap length
     items,          //!< more item pointers than max_packet_items
     contradiction,  //!< heap length or timestamp differs from other packets of the heap
     fragment,       //!< an IP fragment in a capture
     truncated,      //!< cut by the capture
+    heap_size,      //!< heap longer than max_heap_bytes (heap_collector)
 };
 
 //! Maximum number of item pointers in a packet: a descriptor and a value for each item.

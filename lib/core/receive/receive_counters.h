@@ -41,10 +41,10 @@ public:
 
 private:
     // in the order of packet_error
-    static constexpr std::array names{ "none",           "magic",    "version",
-                                       "flavour",        "size",     "missing_item",
-                                       "payload_bounds", "items",    "contradiction",
-                                       "fragment",       "truncated" };
+    static constexpr std::array names{ "none",           "magic",     "version",
+                                       "flavour",        "size",      "missing_item",
+                                       "payload_bounds", "items",     "contradiction",
+                                       "fragment",       "truncated", "heap_size" };
     std::array<counter, names.size()> d_counters;
 };
 

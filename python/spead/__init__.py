@@ -6,11 +6,14 @@
 
 sink(destinations, heap_samples=8192, ...) sends, source(endpoints, ...) receives;
 timestamp(), samples() and immediate() say what heaps hold.
+heap_source(endpoints) and heap_sink(destination) receive and send whole heaps as PDUs.
 """
 
 # also loads the base classes of the blocks
 from gnuradio import gr as _gr
 
+from .heap_blocks import heap_sink, heap_source
+from .heap_pdus import heap_from_numpy, heap_to_numpy
 from .live_figures import figures
 from .spead_python import __version__ as __version__
 from .spead_python import immediate, item, samples, sink, source, timestamp
@@ -31,4 +34,16 @@ def _set_from_grc(block, method, value):
 
 sink._set_from_grc = _set_from_grc
 
-__all__ = ["figures", "immediate", "item", "samples", "sink", "source", "timestamp"]
+__all__ = [
+    "figures",
+    "heap_from_numpy",
+    "heap_sink",
+    "heap_source",
+    "heap_to_numpy",
+    "immediate",
+    "item",
+    "samples",
+    "sink",
+    "source",
+    "timestamp",
+]

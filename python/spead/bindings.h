@@ -13,6 +13,7 @@
 
 namespace gr::spead {
 
+void bind_heaps(pybind11::module& m);
 void bind_inspector(pybind11::module& m);
 void bind_items(pybind11::module& m);
 void bind_sink(pybind11::module& m);

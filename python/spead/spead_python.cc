@@ -15,6 +15,7 @@ PYBIND11_MODULE(spead_python, m)
     // the base classes of the blocks
     pybind11::module::import("gnuradio.gr");
     m.attr("__version__") = SPEAD_VERSION;
+    gr::spead::bind_heaps(m);
     gr::spead::bind_inspector(m);
     gr::spead::bind_items(m);
     gr::spead::bind_sink(m);

@@ -9,6 +9,7 @@ with a py.typed in gnuradio/spead, mypy would take gnuradio for a namespace that
 contains only spead, and reject "from gnuradio import gr".
 """
 
+import ast
 import sys
 import textwrap
 from pathlib import Path
@@ -24,13 +25,25 @@ def __getattr__(name: str) -> Any: ...
 """
 HEAD = """\
 # generated from the C++ headers by stubs.py
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypedDict
 
 from gnuradio import gr
 
-__all__ = ["figures", "immediate", "item", "samples", "sink", "source", "timestamp"]
+__all__ = [
+    "figures",
+    "heap_from_numpy",
+    "heap_sink",
+    "heap_source",
+    "heap_to_numpy",
+    "immediate",
+    "item",
+    "samples",
+    "sink",
+    "source",
+    "timestamp",
+]
 __version__: str
 
 class figures(gr.basic_block):
@@ -49,6 +62,11 @@ def values(self) -> list[int]: ...
 @property
 def kind(self) -> str: ...
 """
+# What is written in Python, with annotations.
+PYTHON = {
+    "heap_blocks.py": ["heap_source", "heap_sink"],
+    "heap_pdus.py": ["heap_to_numpy", "heap_from_numpy"],
+}
 # How many parameters of the constructor may be positional.
 POSITIONAL = {"sink": 2, "source": 1}
 
@@ -88,6 +106,30 @@ def block_class(block, found, docs):
     return f"class {block}(gr.block):\n{indented(docstring(docs[block]), *members)}"
 
 
+def python_stub(module, names):
+    """The classes and functions of a module without their code."""
+    found = [
+        node
+        for node in ast.parse((Path(__file__).parent / module).read_text()).body
+        if getattr(node, "name", None) in names
+    ]
+    for node in found:
+        functions = [node]
+        if isinstance(node, ast.ClassDef):
+            functions = [
+                member
+                for member in node.body
+                if isinstance(member, ast.FunctionDef)
+                and (member.name == "__init__" or not member.name.startswith("_"))
+            ]
+            node.body = [node.body[0], *functions]
+        for function in functions:
+            has_docstring = ast.get_docstring(function) is not None
+            rest = [] if has_docstring else [ast.Expr(ast.Constant(...))]
+            function.body = function.body[:has_docstring] + rest
+    return "\n\n".join(map(ast.unparse, found)) + "\n"
+
+
 def stub(include):
     docs = docstrings(include)
     found = signatures(include)
@@ -100,6 +142,7 @@ def stub(include):
         elif "." not in name:
             parameters, result = signature
             parts.append(function(name, parameters, result, docs[name]))
+    parts += [python_stub(module, names) for module, names in PYTHON.items()]
     return "\n".join(parts)
 
 

@@ -24,9 +24,9 @@ gnuradio\.spead\.(item|sink|source)
 gnuradio\.spead\.(sink|source)\.__signature__
 gnuradio\.spead\.item\.__init__
 gnuradio\.spead\.(bench_program|bench_report|bench_trial|control_link|described_stream)
-gnuradio\.spead\.(hdf5_file|heap_times|host_counters|inspect_program|live_figures)
-gnuradio\.spead\.(packet_words|rate_search|record_program|recording|sigmf_file)
-gnuradio\.spead\.(spead_python|stream_report|suggestion)
+gnuradio\.spead\.(hdf5_file|heap_blocks|heap_items|heap_pdus|heap_times|host_counters)
+gnuradio\.spead\.(inspect_program|live_figures|packet_words|rate_search|record_program)
+gnuradio\.spead\.(recording|sigmf_file|spead_python|stream_report|suggestion)
 """
 HEAD = "from gnuradio import blocks, gr, spead\n"
 WRONG = {
@@ -36,6 +36,7 @@ WRONG = {
     "spead.source('a', items=spead.samples())": 'incompatible type "item"',
     "spead.sink('a').set_item(1.5, 1)": 'expected "int | str"',
     "spead.sink('a').stats()['heap_sent']": 'has no key "heap_sent"',
+    "spead.heap_sink('a', ids={1: 2})": 'expected "str": "int"',
     "spead.no_such": 'has no attribute "no_such"',
 }
 TYPES = {
@@ -44,6 +45,8 @@ TYPES = {
     "spead.sink('a').rate()": "float",
     "spead.source('a').stats(0)['status']": "str",
     "spead.immediate(5, 'x', [1]).values": "list[int]",
+    "spead.heap_source('a').ports()": "list[int]",
+    "spead.heap_to_numpy(1)": "dict[str, Any]",
     "gr.top_block()": "Any",
 }
 

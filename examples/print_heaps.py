@@ -7,6 +7,7 @@ import argparse
 import sys
 
 import pmt
+from common.arguments import option
 from common.interrupts import at_interrupt, end_at_closed_pipe
 from gnuradio import gr, spead
 
@@ -30,7 +31,7 @@ def main():
     parser.add_argument(
         "endpoints", help="239.2.1.150+7:7149, 127.0.0.1:7149 or capture.pcap"
     )
-    parser.add_argument("--interface", default="", help="name or address")
+    option(parser, "--interface NAME", str, "network interface to receive from", "")
     args = parser.parse_args()
     end_at_closed_pipe()
     try:

@@ -26,6 +26,8 @@ namespace {
 
 constexpr std::size_t ring_bytes = 1 << 20;
 constexpr std::size_t min_slots = 16;
+// A slow rate must not delay the end of the flow graph for longer.
+constexpr std::chrono::seconds max_end_time{ 4 };
 
 std::size_t slots_for(double bytes, std::size_t packet_bytes)
 {
@@ -72,6 +74,7 @@ void heap_sender::start()
 {
     stop(); // in case of a start() without a stop()
     d_expects_end = false;
+    d_end_deadline.reset();
     d_sender->start();
     d_is_started = true;
 }
@@ -126,10 +129,13 @@ bool heap_sender::wait(condition is_met)
             return true;
         const bool is_ending =
             d_expects_end || boost::this_thread::interruption_requested();
+        const auto now = clock::now();
         const auto now_sent = d_sender_counters.packets_sent.get();
         if (!is_ending || std::exchange(sent, now_sent) != now_sent)
-            deadline = clock::now() + finish_timeout;
-        else if (clock::now() >= deadline)
+            deadline = now + finish_timeout;
+        if (is_ending && !d_end_deadline)
+            d_end_deadline = now + max_end_time;
+        if (is_ending && now >= std::min(deadline, *d_end_deadline))
             return false;
     }
 }

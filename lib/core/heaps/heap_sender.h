@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,13 +44,13 @@ public:
     void start();
     //! Puts the packets of a heap into the ring; waits while that is full. False, and
     //! the heap is dropped, if the thread is to end (boost::thread::interrupt(), or since
-    //! expect_end()) and nothing can be sent for two seconds. \p is_counted: in
-    //! heaps_sent and heaps_dropped.
+    //! expect_end()) and nothing can be sent for two seconds, or not all in four. \p
+    //! is_counted: in heaps_sent and heaps_dropped.
     bool send(const std::vector<outgoing_item>& items, bool is_counted);
     //! The run will end soon.
     void expect_end() { d_expects_end = true; }
-    //! Sends all queued packets and the end-of-stream heap. Drops the rest if nothing can
-    //! be sent for two seconds.
+    //! Sends all queued packets and the end-of-stream heap. Drops the rest after the same
+    //! times.
     void stop();
 
     wire::flavour flavour() const { return d_config.flavour; }
@@ -82,6 +83,7 @@ private:
     ring_writer d_writer;
     std::uint64_t d_counter;
     bool d_expects_end = false;
+    std::optional<clock::time_point> d_end_deadline; // once the end is expected
     bool d_is_started = false;
 };
 

@@ -76,9 +76,9 @@ BOOST_AUTO_TEST_SUITE(heap_collector_tests)
 // twice, of which some are lost.
 BOOST_AUTO_TEST_CASE(heaps_arrive_whole_or_not_at_all)
 {
-    std::mt19937_64 random(1);
-    const auto up_to = [&](std::size_t n) { return random() % (n + 1); };
-    for (int run = 0; run < 300; ++run) {
+    for (unsigned run = 0; run < 300; ++run) {
+        std::mt19937_64 random(run);
+        const auto up_to = [&](std::size_t n) { return random() % (n + 1); };
         collecting test;
         const wire::flavour run_flavour{ run % 2 ? 40u : 48u };
         struct sent_heap {

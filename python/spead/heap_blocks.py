@@ -71,7 +71,7 @@ class HeapDecoder:
 
     def __init__(self, warn):
         self._warn = warn
-        self._senders = {}  # number -> {ID: Description}
+        self._senders = {}  # number -> ({ID: Description}, {name: ID})
         self.items_undecodable = 0
 
     def values(self, bits, sender, descriptors, items):
@@ -80,30 +80,32 @@ class HeapDecoder:
         descriptors: as (address bits, items), or None if it is no packet
         items: (ID, integer or bytes)
         """
-        known = self._senders.pop(sender, {})
-        self._senders[sender] = known  # the latest sender is the last
+        known, ids = self._senders.pop(sender, ({}, {}))
+        self._senders[sender] = known, ids  # the latest sender is the last
         if len(self._senders) > MAX_SENDERS:
             del self._senders[next(iter(self._senders))]
         for content in descriptors:
-            self._add(known, content)
+            self._add(known, ids, content)
         values = {}
         for id, value in items:
             name, decoded = self._decode(known.get(id), id, value, bits)
             values[name] = decoded
         return values
 
-    def _add(self, known, content):
+    def _add(self, known, ids, content):
         try:
             if content is None:
                 raise ValueError("a descriptor is no SPEAD packet")
             description = Description.read(*content)
         except ValueError as error:
             return self.refuse(f"descriptor ignored: {error}")
-        for id, other in list(known.items()):  # as spead2 does
-            if other.name == description.name and id != description.id:
-                del known[id]
-        if len(known) < MAX_DESCRIPTIONS or description.id in known:
+        # as in spead2, it replaces those with its ID and with its name
+        if (other := known.pop(description.id, None)) is not None:
+            del ids[other.name]
+        known.pop(ids.pop(description.name, None), None)
+        if len(known) < MAX_DESCRIPTIONS:
             known[description.id] = description
+            ids[description.name] = description.id
         else:
             self.refuse(f"a sender describes more than {MAX_DESCRIPTIONS} items")
 
@@ -115,7 +117,7 @@ class HeapDecoder:
                 name = hex(id)
             try:
                 return name, description.decode(value, bits)
-            except ValueError as error:
+            except Exception as error:  # numpy raises any kind
                 self.refuse(f"item {name[:40]!r} cannot be decoded: {error}")
         return hex(id), np.uint64(value) if isinstance(value, int) else value
 

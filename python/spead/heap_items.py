@@ -16,8 +16,8 @@ FIRST_FREE = 0x16  # IDs below have a meaning in SPEAD
 
 # numpy's own limit for headers of files that it does not trust
 MAX_HEADER = 10_000
-# Elements of which the bits are unpacked at a time, a multiple of 8
-BLOCK = 1 << 15
+# Bits that are unpacked at a time
+BLOCK = 1 << 17
 
 
 def number_type(code, bits):
@@ -44,8 +44,6 @@ def format_type(fields):
 
 def header_type(text):
     """(dtype, shape, order) of a numpy header."""
-    if len(text) > MAX_HEADER:
-        raise ValueError(f"its numpy header has more than {MAX_HEADER} characters")
     try:
         header = ast.literal_eval(text)
         descr, is_fortran, shape = (
@@ -53,12 +51,23 @@ def header_type(text):
         )
         if len(header) != 3 or not isinstance(is_fortran, bool):
             raise ValueError
-        if not all(isinstance(size, int) and size >= 0 for size in tuple(shape)):
+        if not all(type(size) is int and size >= 0 for size in tuple(shape)):
+            raise ValueError
+        # numpy.save() writes none, and numpy's reading of some divides by zero
+        if _has_dict(descr):
             raise ValueError
         dtype = checked_dtype(np.dtype(descr))
+        if parse_dtype_text(dtype_text(dtype)) != dtype:  # as in a PDU
+            raise ValueError
     except Exception:  # numpy and Python raise any kind for what the network sends
         raise ValueError(f"its numpy header is invalid: {text[:80]!r}") from None
     return dtype, tuple(shape), "F" if is_fortran else "C"
+
+
+def _has_dict(descr):
+    return isinstance(descr, dict) or (
+        isinstance(descr, (list, tuple)) and any(map(_has_dict, descr))
+    )
 
 
 def checked_dtype(dtype):
@@ -68,9 +77,12 @@ def checked_dtype(dtype):
 
 
 def dtype_text(dtype):
-    """The descr of a dtype, as text."""
+    """The descr of a dtype, as text. Raises ValueError if it is too long to read."""
     descr = np.lib.format.dtype_to_descr(dtype)
-    return descr if isinstance(descr, str) else repr(descr)
+    text = descr if isinstance(descr, str) else repr(descr)
+    if len(text) > MAX_HEADER:
+        raise ValueError(f"the dtype {text[:80]!r} is too long")
+    return text
 
 
 def parse_dtype_text(text):
@@ -108,7 +120,11 @@ class Description(NamedTuple):
 
         def content(id):
             value = items.get(id, b"")
-            return value if isinstance(value, bytes) else b""
+            if not isinstance(value, bytes):
+                return b""
+            if len(value) > MAX_HEADER:
+                raise ValueError(f"a descriptor has more than {MAX_HEADER} bytes")
+            return value
 
         id = items.get(ID)
         if not isinstance(id, int) or id < FIRST_FREE:

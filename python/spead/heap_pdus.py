@@ -41,19 +41,24 @@ def to_pmt(value, intern):
             return intern(value), None
         except ValueError:
             return _text_tuple(value), None
-    dtype = value.dtype
+    array = np.asarray(value, order="C")
+    dtype = array.dtype  # that of an empty numpy.bytes_ itself has no size
     if isinstance(value, np.ndarray) and value.ndim:
         if value.ndim == 1:
-            vector = _to_uniform_vector(np.require(value, requirements=("C", "A")))
+            vector = _to_uniform_vector(np.require(array, requirements=("C", "A")))
             if vector is not None:
                 return vector, None
     elif dtype.kind in "biufc" and dtype.itemsize <= 8 * (1 + (dtype.kind == "c")):
         number = _NUMBERS[dtype.kind](value.item())
         return number, None if dtype in PMT_TYPES else dtype_text(dtype)
-    content = np.frombuffer(np.asarray(value, order="C").tobytes(), np.uint8)
-    shape = pmt.make_tuple(*map(pmt.from_long, value.shape))
+    content = np.frombuffer(array.tobytes(), np.uint8)
+    shape = pmt.make_vector(array.ndim, pmt.PMT_NIL)  # make_tuple() takes up to ten
+    for i, size in enumerate(array.shape):
+        pmt.vector_set(shape, i, pmt.from_long(size))
     return (
-        pmt.make_tuple(intern(dtype_text(dtype)), shape, _to_uniform_vector(content)),
+        pmt.make_tuple(
+            intern(dtype_text(dtype)), pmt.to_tuple(shape), _to_uniform_vector(content)
+        ),
         None,
     )
 
@@ -110,12 +115,12 @@ def _number(value):
 
 def _as_type(number, dtype):
     """The number as a scalar of a dtype that holds it."""
-    with np.errstate(all="ignore"):
-        scalar = number.astype(dtype)
-    is_same = scalar == number or (scalar != scalar and number != number)  # or NaN
-    if dtype.kind not in "biufc" or not is_same:
-        raise ValueError(f"{number} is no number of dtype {dtype}")
-    return scalar
+    if dtype.kind in "biufc":
+        with np.errstate(all="ignore"):
+            scalar = number.astype(dtype)
+        if scalar == number or (scalar != scalar and number != number):  # or NaN
+            return scalar
+    raise ValueError(f"{number} is no number of dtype {dtype}")
 
 
 def _array(text, shape, content):
@@ -148,7 +153,8 @@ def dict_items(pdu_dict):
 def make_pdu(values, vector=EMPTY, counter=None, intern=pmt.intern, refuse=None):
     """A PDU of values: texts, scalars and arrays of numpy.
 
-    refuse: called with the reason for each item that intern() refuses
+    refuse: called with the reason for each item that cannot be converted; without it,
+        that is a ValueError
     """
     items, types = pmt.make_dict(), pmt.make_dict()
     for name, value in values.items():
@@ -156,11 +162,14 @@ def make_pdu(values, vector=EMPTY, counter=None, intern=pmt.intern, refuse=None)
             key = intern(name)
             converted, dtype = to_pmt(value, intern)
             if dtype is not None:
-                types = pmt.dict_add(types, key, intern(dtype))
+                types = pmt.acons(key, intern(dtype), types)
         except ValueError as error:
+            if not refuse:
+                raise ValueError(f"item {name!r}: {error}") from None
             refuse(f"item {name[:40]!r} is dropped: {error}")
             continue
-        items = pmt.dict_add(items, key, converted)
+        # dict_add() would look for the key first
+        items = pmt.acons(key, converted, items)
     if counter is not None:
         items = pmt.dict_add(items, COUNTER_KEY, pmt.from_uint64(counter))
     if not pmt.equal(types, pmt.make_dict()):
@@ -210,6 +219,8 @@ def heap_from_numpy(values: Mapping[str, Any]) -> Any:
     converted = {}
     for name, value in values.items():
         try:
+            if not isinstance(name, str):
+                raise ValueError("its name must be a string")
             converted[name] = _numpy_value(value)
         except ValueError as error:
             raise ValueError(f"heap_from_numpy: item {name!r}: {error}") from None
@@ -223,5 +234,5 @@ def _numpy_value(value):
         return np.frombuffer(value, np.uint8)
     if not isinstance(value, np.generic):
         value = np.asarray(value)
-    checked_dtype(value.dtype)
+    checked_dtype(np.asarray(value).dtype)
     return value

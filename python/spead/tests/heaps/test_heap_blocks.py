@@ -152,6 +152,11 @@ def test_an_item_that_does_not_fit_its_descriptor_is_published_as_bytes(capfd):
         "{'descr': '<f4'}",
         "{'descr': ('<f4', (10**9,)), 'fortran_order': False, 'shape': ()}",
         "{'descr': 'f4,' * 9, 'fortran_order': False, 'shape': ()}",
+        f"{{'descr': '{'f4,' * 3000}', 'fortran_order': False, 'shape': ()}}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (True,)}",
+        # ends the process in numpy 1.24: a division by zero
+        "{'descr': {'names': ['a'], 'formats': [[]], 'offsets': [0], 'itemsize': 8, "
+        "'aligned': True}, 'fortran_order': False, 'shape': ()}",
     ],
     ids=lambda text: text[:30],
 )
@@ -162,6 +167,42 @@ def test_hostile_descriptors_are_refused(header):
         transmit(source, *split(heap), heap_of(2, 9), sock=sock)
         assert collector.next_values() == {"0x2000": 9}
     assert source.stats()["items_undecodable"] == 1
+
+
+def test_descriptors_of_many_dimensions_are_refused(capfd):
+    content = descriptor("a", 0x2000, format=[("u", 8)], shape=(2**39,) * 2000)
+    with receiving() as (source, collector), bound_socket() as sock:
+        transmit(source, *split(descriptor_heap([content], 1)), sock=sock)
+        transmit(source, heap_of(2, 9), sock=sock)
+        assert collector.next_values() == {"0x2000": 9}
+    assert source.stats()["items_undecodable"] == 1
+    assert "a descriptor has more than 10000 bytes" in capfd.readouterr().out
+
+
+def test_random_changes_of_names_and_ids_have_the_effect_that_they_have_in_spead2():
+    generator = random.Random(1)
+    heaps = []
+    for counter in range(1, 300):
+        contents = [
+            descriptor(
+                generator.choice("abcd"),
+                0x2000 + generator.randrange(4),
+                format=[("u", 40)],
+            )
+            for _ in range(generator.randrange(3))
+        ]
+        pointers = [
+            addressed(5, len(b"".join(contents[:i]))) for i in range(len(contents))
+        ]
+        numbers = [immediate(0x2000 + i, 10 * counter + i) for i in range(4)]
+        heaps.append(packet(counter, pointers + numbers, b"".join(contents) or b"\0"))
+    expected = spead2_decoded(heaps)
+    with receiving() as (source, collector), bound_socket() as sock:
+        for heap, values in zip(heaps, expected, strict=True):
+            transmit(source, heap, sock=sock)
+            received = collector.next_values()
+            described = {name: n for name, n in received.items() if name in "abcd"}
+            assert described == values
 
 
 def split(heap, size=1000):
@@ -392,6 +433,10 @@ def test_a_late_receiver_gets_repeated_descriptors():
         (
             pmt.cons(pmt.to_pmt({"a": 300, "0x5": {"a": "|u1"}}), pmt.PMT_NIL),
             "300 is no number of dtype uint8",
+        ),
+        (
+            pmt.cons(pmt.to_pmt({"a": 1, "0x5": {"a": "[('b', 'u1')]"}}), pmt.PMT_NIL),
+            "1 is no number of dtype [('b', 'u1')]",
         ),
     ],
     ids=str,

@@ -25,7 +25,7 @@ DTYPES = [
     *("S5", "<U3", STRUCTURE),
 ]
 TIMES = ["<M8[s]", ">m8[ns]"]  # spead2 receives them, but does not send them
-SHAPES = [(), (1,), (7,), (2, 3), (2, 0, 3), (3, 1, 2, 2)]
+SHAPES = [(), (1,), (7,), (2, 3), (2, 0, 3), (3, 1, 2, 2), (2,) + 10 * (1,)]
 
 
 def random_array(dtype, shape, seed=1):
@@ -74,7 +74,7 @@ FORMATS = [
     (with_format(("u", 12)), 0xABC),
     (with_format(("i", 12)), -1000),
     (with_format(("u", 40)), 2**40 - 1),
-    (with_format(("i", 40)), -(2**39)),
+    (with_format(("i", 40)), 2**39),  # the smallest: spead2 writes the bits of a u40
     (with_format(("u", 48)), 2**48 - 2),
     (with_format(("u", 64)), 2**64 - 1),
     (with_format(("f", 32)), 0.5),
@@ -150,6 +150,10 @@ def test_numpy_arrays_of_spead2_arrive(received, shape, order):
 @pytest.mark.parametrize(("description", "value"), FORMATS, ids=str)
 def test_formats_of_spead2_arrive(received, description, value):
     check_received(received, spead2_group(item=(description, value)))
+
+
+def test_empty_texts_of_fixed_length_arrive(received):
+    check_received(received, spead2_group(item=({"shape": (), "dtype": "S3"}, b"")))
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -247,6 +251,27 @@ def test_values_have_the_pmts_of_gnuradio(value, is_type):
     pdu = spead.heap_from_numpy({"item": value})
     items = pmt.car(pdu)
     assert is_type(pmt.dict_ref(items, pmt.intern("item"), pmt.PMT_NIL))
+
+
+def test_empty_bytes_of_numpy_survive_the_conversion_to_a_pdu():
+    values = {"item": np.bytes_(b"")}
+    assert spead.heap_to_numpy(spead.heap_from_numpy(values)) == values
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [
+        ({1: 2}, "item 1: its name must be a string"),
+        (
+            {"x": np.zeros((), [("long" * 30 + str(i), "u1") for i in range(99)])},
+            "item 'x': the dtype .* is too long",
+        ),
+    ],
+    ids=str,
+)
+def test_items_that_no_pdu_can_hold_are_refused(values, error):
+    with pytest.raises(ValueError, match=error):
+        spead.heap_from_numpy(values)
 
 
 @pytest.mark.parametrize("value", [None, {"a": 1}, [object()], [[1], [1, 2]]], ids=str)

@@ -39,6 +39,7 @@ MAX_SYMBOLS = 65536
 MAX_SYMBOL_BYTES = 16 << 20  # of all symbols
 MAX_QUEUED = 256  # PDUs in the queue of a block
 MAX_QUEUED_BYTES = 256 << 20
+ITEM_BYTES = 512  # of an item in a PDU, besides its value
 MAX_DRAIN_SECONDS = 2  # to send the queued PDUs when the flow graph stops
 
 
@@ -182,13 +183,14 @@ class heap_source(gr.basic_block):
             done = pmt.cons(pmt.intern("done"), pmt.from_long(1))
             self.gateway._post(pmt.intern("system"), done)
 
-    def _publish(self, counter, bits, sender, descriptors, items, invalid, size):
+    def _publish(self, counter, bits, sender, descriptors, items, invalid):
         for _ in range(invalid):
             self._decoder.refuse("an item begins behind the end of its heap")
         values = self._decoder.values(bits, sender, descriptors, items)
         if not values:
             return  # only descriptors
-        limit = min(MAX_QUEUED, MAX_QUEUED_BYTES // (size + 1))
+        size = sum(ITEM_BYTES + np.asarray(value).nbytes for value in values.values())
+        limit = min(MAX_QUEUED, MAX_QUEUED_BYTES // size)
         while _queued_messages(self.to_basic_block(), PDUS) > limit:
             if self._is_stopping.wait(0.001):
                 return

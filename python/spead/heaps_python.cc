@@ -61,7 +61,7 @@ py::object read_descriptor(const std::byte* packet, std::size_t bytes)
     return py::make_tuple(heap->flavour.heap_address_bits, fields);
 }
 
-// (counter, address bits, sender, descriptors, items, invalid items, bytes)
+// (counter, address bits, sender, descriptors, items, invalid items)
 py::tuple to_tuple(received_heap heap)
 {
     py::list descriptors;
@@ -90,8 +90,7 @@ py::tuple to_tuple(received_heap heap)
                           heap.sender,
                           descriptors,
                           items,
-                          heap.invalid_items,
-                          heap.payload_bytes);
+                          heap.invalid_items);
 }
 
 std::unique_ptr<heap_receiver> make_receiver(const py::object& endpoints,

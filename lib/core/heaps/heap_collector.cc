@@ -14,6 +14,9 @@ namespace gr::spead {
 
 namespace {
 
+// Memory of an item pointer: in a vector and in a set
+constexpr std::size_t pointer_cost = 64;
+
 position_range range_of(const packet_view& packet)
 {
     return { static_cast<std::int64_t>(packet.payload_offset),
@@ -40,6 +43,7 @@ heap_collector::result heap_collector::add(const std::byte* datagram,
     if (error != packet_error::none)
         return rejected(error);
     auto& sender = sender_of(origin, now);
+    make_room(packet.items * pointer_cost);
     auto heap =
         std::find_if(sender.heaps.begin(), sender.heaps.end(), [&](const auto& open) {
             return open.heap.counter == packet.heap_counter;
@@ -75,7 +79,7 @@ heap_collector::result heap_collector::add(const std::byte* datagram,
         heap = begin_heap(sender, packet);
     }
     heap->latest = now;
-    if (!add_pointers(*heap, packet)) {
+    if (!add_pointers(sender, *heap, packet)) {
         give_up(sender, heap);
         return rejected(packet_error::items);
     }
@@ -129,8 +133,8 @@ heap_collector::heap_iterator heap_collector::begin_heap(sender_state& sender,
     if (sender.heaps.size() >= d_limits.heaps)
         give_up(sender, sender.heaps.begin());
     const auto bytes = static_cast<std::size_t>(*packet.heap_length);
-    make_room(bytes);
-    open_heap opened{ {}, missing_ranges(d_limits.missing_ranges), {}, {}, {} };
+    make_room(bytes + packet.items * pointer_cost);
+    open_heap opened{ {}, bytes, missing_ranges(d_limits.missing_ranges), {}, {}, {} };
     opened.heap.counter = packet.heap_counter;
     opened.heap.flavour = packet.flavour;
     opened.heap.payload_bytes = bytes;
@@ -157,7 +161,9 @@ void heap_collector::make_room(std::size_t bytes)
     }
 }
 
-bool heap_collector::add_pointers(open_heap& heap, const packet_view& packet) const
+bool heap_collector::add_pointers(sender_state& sender,
+                                  open_heap& heap,
+                                  const packet_view& packet)
 {
     for (std::size_t i = 0; i < packet.items; ++i) {
         const auto pointer = packet.word(i);
@@ -170,6 +176,8 @@ bool heap_collector::add_pointers(open_heap& heap, const packet_view& packet) co
         if (heap.pointers.size() == d_limits.pointers)
             return false;
         heap.pointers.emplace_back(packet.payload_offset, pointer);
+        for (auto* bytes : { &d_bytes, &sender.bytes, &heap.bytes })
+            *bytes += pointer_cost;
     }
     heap.heap.is_end_of_stream |= packet.is_end_of_stream;
     return true;
@@ -224,8 +232,8 @@ heap_collector::result heap_collector::finish(sender_state& sender,
 heap_collector::heap_iterator heap_collector::remove(sender_state& sender,
                                                      heap_iterator heap)
 {
-    d_bytes -= heap->heap.payload_bytes;
-    sender.bytes -= heap->heap.payload_bytes;
+    d_bytes -= heap->bytes;
+    sender.bytes -= heap->bytes;
     return sender.heaps.erase(heap);
 }
 

@@ -103,12 +103,13 @@ public:
 
     heap_counters<std::uint64_t> counts() const;
     const reject_counters& rejects() const { return d_rejects; }
-    //! Bytes of the heaps that are incomplete.
+    //! Bytes of the heaps that are incomplete, and of their item pointers.
     std::size_t bytes() const { return d_bytes; }
 
 private:
     struct open_heap {
         received_heap heap;
+        std::size_t bytes; // of memory
         missing_ranges missing;
         // each with the payload offset of its packet
         std::vector<std::pair<std::uint64_t, std::uint64_t>> pointers;
@@ -136,7 +137,7 @@ private:
                      std::chrono::nanoseconds now) const;
     heap_iterator begin_heap(sender_state& sender, const packet_view& packet);
     void place_payload(open_heap& heap, const packet_view& packet);
-    bool add_pointers(open_heap& heap, const packet_view& packet) const;
+    bool add_pointers(sender_state& sender, open_heap& heap, const packet_view& packet);
     static received_heap completed(open_heap& heap);
     result finish(sender_state& sender,
                   const heap_origin& origin,

@@ -257,6 +257,24 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded)
     BOOST_TEST(test.counts().heaps_incomplete >= 1000 - limits.bytes / max_heap_bytes);
 }
 
+BOOST_AUTO_TEST_CASE(the_memory_of_item_pointers_is_bounded)
+{
+    heap_collector::limits limits;
+    limits.bytes = 1 << 20;
+    collecting test{ heap_collector(limits) };
+    for (std::uint64_t i = 0; i < 100; ++i)
+        for (std::uint64_t counter = 0; counter < 10; ++counter) {
+            auto pointers = packet_pointers(counter, 1000, i, 1);
+            for (std::uint64_t j = 0; j < 100; ++j)
+                pointers.push_back(flavour.immediate(0x1000 + 100 * i + j, 1));
+            test.add(packet_of(pointers, filled(1, 1), flavour));
+            BOOST_TEST(test.collector.bytes() <= limits.bytes);
+        }
+    BOOST_TEST(test.counts().heaps_incomplete > 0U);
+    test.collector.clear();
+    BOOST_TEST(test.collector.bytes() == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(a_flood_does_not_evict_the_heap_of_another_sender)
 {
     collecting test;

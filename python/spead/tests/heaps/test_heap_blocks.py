@@ -242,6 +242,18 @@ def test_hostile_packets_are_counted_and_need_little_memory():
     assert growth < 100_000  # KiB; the lengths add up to 1.5 TB
 
 
+def test_the_queue_is_shorter_for_heaps_of_many_items(monkeypatch):
+    monkeypatch.setattr(
+        spead.heap_blocks, "MAX_QUEUED_BYTES", 1000 * spead.heap_blocks.ITEM_BYTES
+    )
+    lengths = iter([11, 10, 9])
+    monkeypatch.setattr(spead.heap_blocks, "_queued_messages", lambda *_: next(lengths))
+    with receiving() as (source, collector):
+        transmit(source, heap_of(1, *range(100)))
+        assert len(collector.next_values()) == 100
+    assert list(lengths) == []
+
+
 def test_the_vector_is_the_item_data():
     group = spead2_group(
         matrix=({"shape": (2, 2), "dtype": "<f4"}, np.arange(4).reshape(2, 2)),

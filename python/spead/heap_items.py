@@ -180,7 +180,10 @@ class Description(NamedTuple):
         else:
             elements = content.view(self.dtype)
         native = elements.astype(self.dtype.newbyteorder("="), copy=False)
-        return native.reshape(shape, order=self.order)[()]
+        decoded = native.reshape(shape, order=self.order)[()]
+        if isinstance(decoded, str):
+            decoded.encode().decode()  # numpy takes any number for a character
+        return decoded
 
     def _known_shape(self, available):
         if None not in self.shape:

@@ -169,6 +169,17 @@ def test_hostile_descriptors_are_refused(header):
     assert source.stats()["items_undecodable"] == 1
 
 
+@pytest.mark.parametrize("code", [0xD800, 0x9D3FC224])
+def test_text_that_is_not_unicode_is_published_as_it_came(code):
+    value = int.from_bytes(code.to_bytes(4, "little"), "big")
+    header = "{'descr': '<U1', 'fortran_order': False, 'shape': ()}"
+    described = descriptor_heap([descriptor("a", 0x2000, header)], 1)
+    with receiving() as (source, collector), bound_socket() as sock:
+        transmit(source, described, heap_of(2, value), sock=sock)
+        assert collector.next_values() == {"0x2000": value}
+    assert source.stats()["items_undecodable"] == 1
+
+
 def test_descriptors_of_many_dimensions_are_refused(capfd):
     content = descriptor("a", 0x2000, format=[("u", 8)], shape=(2**39,) * 2000)
     with receiving() as (source, collector), bound_socket() as sock:

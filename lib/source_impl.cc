@@ -60,6 +60,17 @@ source::sptr source::make(const std::vector<std::string>& endpoints,
     });
 }
 
+source::sptr source::make_described(const std::vector<std::string>& endpoints,
+                                    const source_options& options,
+                                    const std::vector<item_description>& descriptions)
+{
+    return with_error_prefix("spead.source", [&] {
+        auto config = parse_options(endpoints, options);
+        config.descriptions = descriptions;
+        return gnuradio::make_block_sptr<source_impl>(endpoints, config);
+    });
+}
+
 void source::check(const std::vector<std::string>& endpoints,
                    const source_options& options)
 {

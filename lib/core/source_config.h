@@ -47,7 +47,8 @@ struct source_config {
     std::optional<double> scale; //!< none: full scale is 1.0
     //! From items, if they are set; else nullptr, and descriptors give it.
     std::shared_ptr<const stream_format> user_format;
-    std::int64_t heap_samples = 1; //!< in timestamp_step ticks
+    std::vector<item_description> descriptions; //!< known before descriptors arrive
+    std::int64_t heap_samples = 1;              //!< in timestamp_step ticks
     std::int64_t timestamp_step = 1;
     std::int64_t max_gap = 0; //!< samples
     missing_policy on_missing = missing_policy::zero_fill;

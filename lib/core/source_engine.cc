@@ -53,6 +53,7 @@ receive_config router_config(const source_config& config)
     router.scale = config.scale;
     router.axes = config.axes;
     router.format = config.user_format;
+    router.descriptions = config.descriptions;
     router.timeline_config = { config.outputs,      router.group_of_source.size(),
                                config.heap_samples, config.timestamp_step,
                                config.max_gap,      !config.axes.empty(),

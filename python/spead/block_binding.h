@@ -69,6 +69,13 @@ public:
                   py::arg(d_endpoints.c_str()) =
                       py::none()); // rejected by read_endpoints()
         bound.attr("__signature__") = signature(m);
+        bound.def_static("_check",
+                         [binding = *this](const py::object& endpoints,
+                                           const py::args& positional,
+                                           const py::kwargs& named) {
+                             const auto values = binding.read_options(positional, named);
+                             block::check(binding.read_endpoints(endpoints), values);
+                         });
         bound.def_static("_error_in_grc", [binding = *this](const py::dict& fields) {
             return binding.error_in_grc(fields);
         });

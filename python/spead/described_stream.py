@@ -5,9 +5,10 @@
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .spead_python import _inspector
+from .spead_python import _inspector, source
 from .stream_report import reason_for_nothing
 from .suggestion import tried_suggestion
 
@@ -24,6 +25,7 @@ class Stream(NamedTuple):
     samples: description of the item with the samples, or None
     descriptions: of all items
     heap_address_bits: None if unknown
+    make_source: function that makes the source
     """
 
     endpoints: Any
@@ -33,6 +35,7 @@ class Stream(NamedTuple):
     samples: dict | None = None
     descriptions: list = []  # noqa: RUF012, not changed
     heap_address_bits: int | None = None
+    make_source: Callable = source
 
 
 def given_stream(endpoints, text):
@@ -98,6 +101,8 @@ def inspected_stream(endpoints, interface, timeout):
 def _described_stream(inspector, suggestion, text):
     described = next(s for s in inspector.streams() if s["descriptions"])
     stream = given_stream(suggestion.endpoints, text)
+    if not inspector.is_capture():  # its descriptors may not arrive again
+        stream = stream._replace(make_source=inspector.described_source())
     return stream._replace(
         wire_type=suggestion.wire_type,
         samples=suggestion.samples_item()[1],

@@ -10,6 +10,7 @@
 #include "inspect/listening_inspector.h"
 #include "inspect/trial.h"
 #include "receive/stream_format.h"
+#include <gnuradio/spead/source.h>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -67,6 +68,25 @@ py::dict try_source_options(const listening_inspector& inspector,
     dict["ignored_reason"] = result.ignored_reason;
     dict["is_partial"] = inspector.stored_packets().is_partial();
     return dict;
+}
+
+// Makes sources that know the descriptors which have arrived.
+py::cpp_function described_source(const listening_inspector& inspector)
+{
+    std::vector<item_description> descriptions;
+    for (const auto& [key, stream] : inspector.inspector().streams())
+        if (descriptions.empty())
+            descriptions = stream.descriptions;
+    return [descriptions](const py::object& given, const py::kwargs& keywords) {
+        const auto endpoints =
+            py::isinstance<py::str>(given)
+                ? std::vector<std::string>{ py::cast<std::string>(given) }
+                : py::cast<std::vector<std::string>>(given);
+        const auto options = read_options(keywords);
+        // resolving a host name may take long
+        const py::gil_scoped_release release;
+        return source::make_described(endpoints, options, descriptions);
+    };
 }
 
 py::dict to_dict(const inspected_item& item)
@@ -218,6 +238,7 @@ void bind_inspector(py::module& m)
              py::arg("seconds"),
              py::call_guard<py::gil_scoped_release>())
         .def("try_source", &try_source_options, py::arg("endpoints"))
+        .def("described_source", &described_source)
         .def("add",
              [](listening_inspector& self,
                 const py::bytes& datagram,

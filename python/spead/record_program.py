@@ -94,7 +94,7 @@ def parse(argv):
     add(
         "--timeout",
         metavar="S",
-        type=float,
+        type=number,
         default=0,
         help="end after S seconds without packets (default: never)",
     )
@@ -186,7 +186,7 @@ class RecordingGraph(gr.top_block):
 
     def __init__(self, stream, args, open_file):
         super().__init__("spead_record", catch_exceptions=True)
-        options = {"timeout": args.timeout, "interface": args.interface}
+        options = {"timeout": float(args.timeout), "interface": args.interface}
         options |= stream.options
         if args.sample_rate is not None:
             options["sample_rate"] = args.sample_rate
@@ -194,6 +194,7 @@ class RecordingGraph(gr.top_block):
             options["sync_time"] = exact_text(args.sync_time)
         if args.start is not None:
             options["timestamp_start"] = args.start
+        source._check(stream.endpoints, **options)  # those of --options may be wrong
         self.stream = stream = stream._replace(options=options)
         self.layout = layout = Layout(stream)
         if open_file is SigmfFile and (layout.shape or layout.outputs > 1):
@@ -201,7 +202,7 @@ class RecordingGraph(gr.top_block):
                 "vectors and several outputs need a file of HDF5, such as -o FILE.h5"
             )
         options.setdefault("buffer_size", BUFFER_BYTES // layout.outputs)
-        self.source = source(stream.endpoints, **options)
+        self.source = stream.make_source(stream.endpoints, **options)
         program = f"spead-record {__version__}"
         self.recorder = Recorder(
             layout,
@@ -322,8 +323,8 @@ def report(graph, args, began):
     each = " of each output" if layout.outputs > 1 else ""
     files = " to ".join(dict.fromkeys([*recorder.paths[:1], *recorder.paths[-1:]]))
     print(
-        f"{recorder.recorded:,} {unit}{each} written; {stats['samples_missing']:,}"
-        f" samples missing, {stats['discontinuities']:,} discontinuities; {files}"
+        f"{recorder.recorded:,} {unit}{each} written; {recorder.missing:,}"
+        f" samples missing, {recorder.discontinuities:,} discontinuities; {files}"
     )
     warn_of_wraps(graph, began)
     if recorder.error:

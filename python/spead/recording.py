@@ -56,7 +56,7 @@ class Layout:
         for name, size in re.findall(r"(\w+) *= *([\d/]+)", options.get("axes", "")):
             sizes[name] = int(size.split("/")[-1])
         self.outputs = sizes.pop("pol", options.get("num_outputs", 1))
-        self.heap_rows = sizes.pop("time", 1) if "axes" in options else 0
+        self.heap_rows = sizes.pop("time", 1) if options.get("axes") else 0
         self.axes, self.shape = list(sizes), tuple(sizes.values())
         self.row_samples = math.prod(self.shape)
         numbers = self.row_samples * (1 + self.is_complex)
@@ -124,6 +124,7 @@ class Recorder(gr.sync_block):
     rows: to record, or None
 
     paths: of the files; recorded: number of rows in them
+    missing: samples of these rows, and those that were left out; discontinuities
     error: the OSError that ended the recording, or None
     is_damaged: whether a file could not be written, and must not be touched again
     """
@@ -136,6 +137,7 @@ class Recorder(gr.sync_block):
         self.paths = []
         self.error, self.is_damaged = None, False
         self.recorded = 0  # rows; those that are readable if the file is damaged
+        self.missing = self.discontinuities = 0
         self.first_tick = None
         self._path, self._open_file = path, open_file
         self._period, self._limit = period, rows
@@ -225,10 +227,16 @@ class Recorder(gr.sync_block):
             self._begin_part(row, timestamp)
         self._open_if_needed()
         for (output, key), value in values.items():
+            # with axes, a tag is about all outputs, and repeated on each
+            is_counted = output == 0 or not self.layout.heap_rows
             if key == "missing":
                 end = row + (self.layout.heap_rows or value)
                 self._add_missing(row, end, output, value)
+                if not self.layout.heap_rows:
+                    value = min(end, self._limit or end) - row
+                self.missing += value * is_counted
             elif key == "skipped":
+                self.missing += value * is_counted
                 self._file.add_skipped(row - self._file_begin, output, value)
             elif key not in ("timestamp", "rx_time"):
                 self._items[output, key] = value
@@ -246,6 +254,8 @@ class Recorder(gr.sync_block):
         self._anchor = row, Fraction(tick)
         if self.first_tick is None:
             self.first_tick = tick
+        else:
+            self.discontinuities += 1
         if not self._file:
             return
         if self._period:

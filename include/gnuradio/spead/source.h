@@ -20,6 +20,8 @@
 
 namespace gr::spead {
 
+struct item_description;
+
 /*!
  * \brief SPEAD UDP Source: receives streams of samples as SPEAD heaps over UDP.
  * \ingroup spead
@@ -92,6 +94,11 @@ public:
     {
         return make(std::vector<std::string>{ endpoints }, options);
     }
+
+    //! A source that knows \p descriptions, as if their descriptors had arrived.
+    static sptr make_described(const std::vector<std::string>& endpoints,
+                               const source_options& options,
+                               const std::vector<item_description>& descriptions);
 
     //! Checks the options as make() does, without looking up hosts, opening a socket or
     //! allocating memory. Throws std::invalid_argument.

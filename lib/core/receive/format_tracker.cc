@@ -33,6 +33,7 @@ format_tracker::format_tracker(const receive_config& config,
       d_description(
           config.format, config.type, config.axes, config.timeline_config.outputs)
 {
+    d_description.add(config.descriptions);
 }
 
 void format_tracker::read_descriptors(const heap_slot& slot,

@@ -64,6 +64,8 @@ heap_router::heap_router(receive_config config,
 {
     if (d_config.format)
         use_format(d_config.format);
+    else if (!d_config.descriptions.empty())
+        use_format(d_format_tracker.derive_format());
 }
 
 void heap_router::start_run()

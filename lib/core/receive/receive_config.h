@@ -32,6 +32,7 @@ struct receive_config {
     heap_axes axes;
     //! of items; nullptr: from descriptors
     std::shared_ptr<const stream_format> format;
+    std::vector<item_description> descriptions; //!< known before descriptors arrive
     timeline::config timeline_config;
     std::chrono::steady_clock::duration max_delay{};
 

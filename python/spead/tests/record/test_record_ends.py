@@ -15,10 +15,11 @@ from contextlib import contextmanager
 import h5py
 import numpy as np
 import pytest
+from capture_files import capture
 from crafted_packets import data_heap, immediate
 from gnuradio.spead import record_program
-from places import BOUND, NAMESPACES, eventually
-from recorded_files import PROGRAM, read_h5, read_sigmf, recording
+from places import BOUND, NAMESPACES, NEEDS_LIBPCAP, eventually
+from recorded_files import PROGRAM, read_h5, read_sigmf, record, recording
 from streams import Running, noise
 
 NOISE = noise(100_000)  # repeats
@@ -219,3 +220,56 @@ def test_a_file_is_never_overwritten(tmp_path):
     with pytest.raises(SystemExit, match=f"{path} exists"):
         record_program.main(["127.0.0.1:0", "-o", str(path)])
     assert path.read_text() == "precious"
+
+
+def test_descriptors_that_are_sent_once_suffice(tmp_path):
+    path = tmp_path / "night.h5"
+    with (
+        recording(path, "--samples", "12345") as program,
+        Running(
+            program.destination, np.tile(NOISE, 400), rate=5e6, descriptor_interval=0
+        ),
+    ):
+        assert "12,345 samples written; 0 samples missing" in program.stdout.read()
+    assert check(path) == 12345
+
+
+@NEEDS_LIBPCAP
+def test_what_is_said_to_be_missing_is_that_of_the_file(tmp_path, capsys):
+    times = 0, 3, 5, 6, 10**6, 10**6 + 1  # in heaps; two losses and a discontinuity
+    heaps = [
+        data_heap(i, HEAP * time, NOISE[:HEAP], more=[immediate(0x3101, i)])
+        for i, time in enumerate(times)
+    ]
+    capture(tmp_path / "a.pcap", heaps)
+
+    def said(samples):
+        path = tmp_path / f"{samples}.h5"
+        assert record(tmp_path / "a.pcap", path, *OPTIONS, "--samples", samples) == 0
+        return capsys.readouterr().out
+
+    assert "700 samples written; 188 samples missing, 0 disc" in said(700)
+    assert "2,600 samples written; 1,536 samples missing, 0 disc" in said(5 * HEAP + 40)
+    assert "3,600 samples written; 1,536 samples missing, 1 disc" in said(3600)
+
+
+@pytest.mark.parametrize(
+    ("option", "allowed"),
+    [
+        ("output_type='sc9'", 'output_type = "sc9" is invalid'),
+        ("heap_samples=0", "heap_samples = 0 is invalid"),
+        ("timestamp_step=2.5", "timestamp_step = 2.5 is invalid"),
+        ("wire_type=5", "wire_type = 5 is invalid"),
+        ("sample_rate='x'", "sample_rate = 'x' is invalid"),
+    ],
+)
+def test_an_error_in_options_names_the_option(tmp_path, option, allowed):
+    with pytest.raises(SystemExit, match=re.escape(allowed)):
+        record("127.0.0.1:0", tmp_path / "night.h5", "--options", option)
+
+
+@pytest.mark.parametrize("timeout", ["-1", "nan"])
+def test_an_invalid_timeout_is_rejected(tmp_path, capsys, timeout):
+    with pytest.raises(SystemExit):
+        record("127.0.0.1:0", tmp_path / "night.h5", "--timeout", timeout)
+    assert f"--timeout: '{timeout}' is not a number" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from .stream_report import reason_for_nothing
 from .suggestion import tried_suggestion
 
 WAIT_SECONDS = 20  # for descriptors; instruments repeat them every 5 s
-MIN_SECONDS, MIN_HEAPS = 1, 64  # until all streams at the endpoints have been seen
+MIN_SECONDS, MIN_HEAPS = 1, 64  # after them, to see all streams and how time advances
 
 
 class Stream(NamedTuple):
@@ -68,7 +68,7 @@ def inspected_stream(endpoints, interface, timeout):
     if not inspector.is_capture():
         endpoints = ",".join(inspector.endpoints())
         print(f"listening on {endpoints}", flush=True)
-    _wait_for_descriptors(inspector, timeout)
+    wait_for_descriptors(inspector, timeout)
     if not inspector.streams():
         raise ValueError(reason_for_nothing(inspector, [endpoints]))
     suggestion = tried_suggestion(inspector, endpoints)
@@ -111,10 +111,10 @@ def _described_stream(inspector, suggestion, text):
     )
 
 
-def _wait_for_descriptors(inspector, timeout):
+def wait_for_descriptors(inspector, timeout):
     """Inspect until the stream is known, it ends, or waiting is futile."""
-    first = None
-    last, packets = time.monotonic(), 0
+    first = known = None
+    last, packets, known_heaps = time.monotonic(), 0, 0
     while True:
         inspector.receive(0.1)
         streams, now = inspector.streams(), time.monotonic()
@@ -125,12 +125,18 @@ def _wait_for_descriptors(inspector, timeout):
             last, packets, first = now, arrived, first or now
         waited = now - first if first else 0
         is_known = heaps and any(stream["descriptions"] for stream in streams)
+        if is_known and known is None:
+            known, known_heaps = now, heaps
         if inspector.is_capture():
             if inspector.has_ended() or (is_known and inspector.is_partial()):
                 return
         elif (
             any(stream["ends"] for stream in streams)
-            or (is_known and (heaps >= MIN_HEAPS or waited >= MIN_SECONDS))
+            or (
+                is_known
+                and heaps - known_heaps >= MIN_HEAPS
+                and now - known >= MIN_SECONDS
+            )
             or waited >= WAIT_SECONDS
             or (timeout and now - last >= timeout)
         ):

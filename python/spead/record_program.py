@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import math
 import os
+import queue
 import re
 import shutil
 import signal
@@ -244,21 +245,22 @@ def rows(args, layout):
 
 def run(graph, args, began):
     """Record until the stream ends; returns the exit status."""
-    wake, ended = threading.Event(), threading.Event()
+    # a signal handler may call put(), but not the set() of an Event that is waited for
+    wake, ended = queue.SimpleQueue[None](), threading.Event()
     is_stopped = False
 
     def stop(number, _):
         nonlocal is_stopped
         is_stopped = True
         signal.signal(number, signal.SIG_DFL)  # the next one kills the program
-        wake.set()
+        wake.put(None)
 
     def wait():
         try:
             graph.wait()
         finally:
             ended.set()
-            wake.set()
+            wake.put(None)
 
     handlers = {n: signal.signal(n, stop) for n in (signal.SIGINT, signal.SIGTERM)}
     graph.start()
@@ -268,7 +270,8 @@ def run(graph, args, began):
     threading.Thread(target=wait, daemon=True).start()
     progress = Progress(os.path.dirname(args.file) or ".")
     while not ended.is_set() and not is_stopped and not graph.recorder.error:
-        wake.wait(FLUSH_SECONDS)
+        with contextlib.suppress(queue.Empty):
+            wake.get(timeout=FLUSH_SECONDS)
         graph.recorder.flush()
         progress.show(graph.source.stats())
     graph.stop()

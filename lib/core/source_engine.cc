@@ -187,6 +187,8 @@ void source_engine::replay_again()
     }
     d_reader->start(d_sources, true);
     d_is_continuing = true;
+    d_next_check = {};
+    d_explanation_time = clock::time_point::max();
 }
 
 void source_engine::receive(const std::vector<std::byte*>& buffers, std::int64_t room)

@@ -21,6 +21,8 @@ constexpr std::chrono::milliseconds max_read{ 1 };
 constexpr std::chrono::milliseconds max_wait{ 10 };
 // In real time, longer pauses are logged.
 constexpr std::chrono::seconds long_pause{ 2 };
+// Where each run begins: the time of endless replays would overflow. 0 would be no time.
+constexpr packet_reader::clock::time_point begin{ std::chrono::hours(24) };
 
 } // namespace
 
@@ -28,23 +30,25 @@ capture_replay::capture_replay(bool is_realtime,
                                heap_router& router,
                                output_window& window,
                                rate_limited_log& log)
-    : packet_reader(router, window, log), d_is_realtime(is_realtime)
+    : packet_reader(router, window, log), d_is_realtime(is_realtime), d_now(begin)
 {
 }
 
-// When captures are read again, their first packet follows the last one after the mean
-// interval of the packets.
+// When captures are read again at the speed of the recording, their first packet follows
+// the last one after the mean interval of the packets.
 void capture_replay::start(const source_list& captures, bool is_repeated)
 {
     packet_reader::start(captures, is_repeated);
-    if (d_packets > 1)
-        d_now += (d_now - d_begin) / (d_packets - 1);
-    d_begin = d_now;
+    d_router.forget_runs();
+    const auto duration = d_now - begin;
+    if (!is_repeated)
+        d_replay_delay.reset();
+    else if (d_replay_delay)
+        *d_replay_delay += duration + duration / std::max<std::int64_t>(d_packets - 1, 1);
+    d_now = begin;
     d_packets = 0;
     d_time_offset.reset();
     d_is_repeated = is_repeated;
-    if (!is_repeated)
-        d_replay_delay.reset();
 }
 
 void capture_replay::poll()

@@ -43,12 +43,10 @@ private:
     bool is_early(const next_packet& next);
 
     const bool d_is_realtime;
-    // 0 would be no time
-    clock::time_point d_now{ std::chrono::hours(24) };
+    clock::time_point d_now;
     std::optional<clock::duration>
-        d_time_offset;           // of d_now from the time of the captures
-    clock::time_point d_begin{}; // of this run
-    std::int64_t d_packets = 0;  // of this run
+        d_time_offset;          // of d_now from the time of the captures
+    std::int64_t d_packets = 0; // of this run
     bool d_is_repeated = false;
     std::optional<clock::duration> d_replay_delay; // of real time after that of a capture
     bool d_has_logged_pause = false;

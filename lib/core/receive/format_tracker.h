@@ -44,6 +44,12 @@ public:
         d_change = {};
         d_latest_sender = {};
     }
+    //! Forgets all descriptors.
+    void clear()
+    {
+        d_description.clear();
+        d_has_changed = false;
+    }
 
     //! Reads the descriptors of a heap from their bytes.
     void read_descriptors(const heap_slot& slot,

@@ -78,6 +78,13 @@ void heap_router::start_run()
     d_no_output_reason.start_run();
 }
 
+void heap_router::forget_runs()
+{
+    d_follower.forget_end_of_stream();
+    d_format_tracker.clear();
+    use_format(d_config.format);
+}
+
 void heap_router::end_run()
 {
     for (const auto* slots :

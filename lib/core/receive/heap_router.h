@@ -52,6 +52,9 @@ public:
                 rate_limited_log& log);
 
     void start_run();
+    //! Forgets the descriptors and the end of the runs before, which concern the next
+    //! run only if its packets continue theirs. Must be called after start_run().
+    void forget_runs();
     //! Drops all heaps and packets, and counts the incomplete ones.
     void end_run();
 

@@ -32,11 +32,11 @@ public:
     virtual ~packet_reader() = default;
 
     //! Starts a run. The sources must remain valid until the last call of poll().
-    //! \p is_repeated: captures are read again, and their time goes on.
+    //! \p is_repeated: captures are read again, without a pause.
     virtual void start(const source_list& sources, bool is_repeated);
     //! Waits for packets, for 10 ms at most, then reads them.
     virtual void poll() = 0;
-    //! The time in which delays are measured.
+    //! The time in which the delays of a run are measured.
     virtual clock::time_point now() const = 0;
     //! Whether packets wait for room in the window.
     bool waits_for_room() const { return d_waits_for_room; }

@@ -83,7 +83,11 @@ public:
         for (auto& known : d_records)
             known.values.clear();
     }
-    void clear() { d_records.clear(); }
+    void clear()
+    {
+        d_records.clear();
+        d_ignored_rate = {};
+    }
 
 private:
     static constexpr std::size_t max_senders = 64; // if more, the oldest is forgotten

@@ -43,6 +43,13 @@ stream_description::stream_description(std::shared_ptr<const stream_format> item
 {
 }
 
+void stream_description::clear()
+{
+    d_items.clear();
+    d_refusal.clear();
+    d_has_unsuitable_samples = false;
+}
+
 bool stream_description::add(const std::vector<item_description>& descriptions)
 {
     bool has_changed = false;

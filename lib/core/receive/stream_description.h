@@ -30,6 +30,8 @@ public:
                        const heap_axes& axes,
                        std::size_t outputs);
 
+    //! Forgets all descriptions.
+    void clear();
     //! Adds descriptions. Returns whether any has changed.
     bool add(const std::vector<item_description>& descriptions);
     //! The format that they give or, if items are set, do not contradict; nullptr with a

@@ -52,6 +52,7 @@ public:
                     rate_limited_log& log);
 
     void start_run();
+    void forget_end_of_stream() { d_end_of_stream = {}; }
     //! Starts over after the format of the samples has changed.
     void restart(const sample_group& group);
 

@@ -183,6 +183,45 @@ def test_vectors_are_repeated(tmp_path):
     assert recorder.tags[0] == [(0, "timestamp", 0)]
 
 
+def check_repeated(path, loops=3, **options):
+    """Each replay gives the samples of a single one."""
+    _, once = recorded(str(path), **options)
+    samples = once.samples()
+    _, repeated = recorded(str(path), loops * len(samples), repeat=True, **options)
+    np.testing.assert_array_equal(repeated.samples(), np.tile(samples, loops))
+    return samples
+
+
+def test_heaps_before_their_descriptors_are_not_of_the_last_format(tmp_path):
+    narrow, wide = noise(10_000), noise(20_000).view(np.int16)
+    heaps = list(spead2_heaps(narrow, 1000, descriptors="none"))[:-1]
+    heaps[3] = list(spead2_heaps(narrow, 1000, descriptors="every"))[3]
+    packets = spead2_packets(heaps + list(spead2_heaps(wide, 1000, first=10_000)))
+    path = capture(tmp_path / "stream.pcap", joined(packets))
+    np.testing.assert_array_equal(
+        check_repeated(path, output_type="int16"), np.concatenate([narrow, wide])
+    )
+
+
+def test_an_end_within_a_short_capture_is_noticed_in_each_replay(tmp_path):
+    """Heaps of earlier times follow: its sender has restarted."""
+    parts = np.split(noise(10_000), 2)
+    packets = packets_by_heap(parts[0], counter=20, first=10**6)
+    packets += packets_by_heap(parts[1])[:-1]
+    path = capture(tmp_path / "stream.pcap", joined(packets))
+    np.testing.assert_array_equal(check_repeated(path), np.concatenate(parts))
+
+
+def test_the_time_of_many_long_replays_does_not_overflow(tmp_path):
+    """The clock of the recording host was wrong before a sender restarted."""
+    parts = np.split(noise(2000), 2)
+    packets = [packets_by_heap(part)[0] for part in parts]
+    years = [0] * len(packets[0]) + [40] * len(packets[1])
+    times = [(year - 40) * 365.25 * 86400 for year in years]
+    path = capture(tmp_path / "stream.pcap", joined(packets), times=times)
+    np.testing.assert_array_equal(check_repeated(path, loops=20), np.concatenate(parts))
+
+
 def test_a_capture_without_samples_ends(tmp_path):
     path = capture(tmp_path / "stream.pcap", [b"no SPEAD"] * 3)
     replay, recorder = recorded(str(path), repeat=True)

@@ -39,6 +39,9 @@ class Capture:
             raise ValueError(suggestion.reason)
         if not suggestion.receives_everything():
             warn(suggestion.result()[0])
+        for remark in suggestion.remarks:
+            if "round" in remark or "as bytes" in remark:
+                warn(remark)
         self.path, self.options, *_ = given_stream(
             suggestion.endpoints, suggestion.arguments()
         )
@@ -107,6 +110,12 @@ class Capture:
                 if not selected.get(id) and len(item["values"]) > len(set(first)):
                     warn(f"item {id:#x} {name!r} changes; {first[0]} is sent")
                 values = selected.get(id) or first
+                if (
+                    min(values) < 0
+                    or max(values) >> self.streams[0]["heap_address_bits"]
+                ):
+                    warn(f"item {id:#x} {name!r} is left out: {values[0]} does not fit")
+                    continue
                 is_equal = len(set(values)) == 1
                 items.append(
                     spead.immediate(id, name, values[0] if is_equal else values)
@@ -127,6 +136,8 @@ class Replay(gr.top_block):
         shape = {"heap_samples": capture.heap_samples(), "num_inputs": outputs}
         if "axes" in options:
             shape = {"axes": options["axes"]}
+        if "scale" in options:
+            shape["scale"] = options["scale"]
         stream = capture.streams[0]
         self.sink = spead.sink(
             args.to,

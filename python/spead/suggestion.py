@@ -379,6 +379,8 @@ class Suggestion:
             possible = [n for n in possible if n in ("float", "complex")] or possible
         if possible and wire[-2:] in ("i4", "u4") and "int32" not in possible[:1]:
             self.remarks.append("floats round 32-bit integers above 2^24")
+        if wire.endswith(("f8", "c16")):
+            self.remarks.append("64-bit floats are rounded to 32 bits")
         if not possible:
             self.options["output_type"] = '"int8"'
             if self._formats:

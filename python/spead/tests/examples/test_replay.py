@@ -13,7 +13,13 @@ from gnuradio.spead.described_stream import given_stream
 from gnuradio.spead.spead_python import _inspector
 from gnuradio.spead.suggestion import tried_suggestion
 from places import NEEDS_LIBPCAP, eventually
-from received_streams import Receiving, joined, packets_by_heap
+from received_streams import (
+    Receiving,
+    described_heaps,
+    joined,
+    packets_by_heap,
+    spead2_packets,
+)
 from streams import noise, wait
 
 pytestmark = NEEDS_LIBPCAP
@@ -90,6 +96,64 @@ def test_a_capture_is_sent_once(tmp_path, capsys):
         receiving.wait()
     assert len(receiving.samples()) == 5000
     assert "5 heaps sent, 0 dropped" in capsys.readouterr().out
+
+
+def items_of(samples, **others):
+    """Items for described_heaps()."""
+    return {
+        "timestamp": (0x1600, {"format": [("u", 40)]}),
+        "samples": (0x3300, {"shape": samples.shape[1:], "dtype": samples.dtype}),
+    } | others
+
+
+def sent_once(folder, items, *columns):
+    """The samples that spead2 receives after heaps have been sent on, and its items."""
+    packets = spead2_packets(described_heaps(items, *columns))
+    path = capture(folder / "stream.pcap", joined(packets))
+    replay.main([str(path), "--to", str(folder / "sent.pcap")])
+    stream, received, items = spead2.recv.Stream(spead2.ThreadPool()), [], {}
+    stream.add_udp_pcap_file_reader(str(folder / "sent.pcap"))
+    group = spead2.ItemGroup()
+    for heap in stream:
+        updated = group.update(heap)
+        received += [updated["samples"].value] if "samples" in updated else []
+        items |= updated
+    return np.concatenate(received[: len(columns[1])]), items
+
+
+@pytest.mark.parametrize("dtype", ["u1", "<u2", ">u2", "<i4", ">f4"])
+def test_numbers_of_any_type_are_sent_on(tmp_path, dtype, capsys):
+    samples = noise(8000).view(dtype).reshape(10, -1)
+    samples = np.nan_to_num(samples).astype(dtype)
+    ticks = range(0, samples.size, samples.shape[1])
+    sent, _ = sent_once(tmp_path, items_of(samples), ticks, samples)
+    np.testing.assert_array_equal(sent, samples.reshape(-1))
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("dtype", "warning"),
+    [
+        ("<u4", "floats round 32-bit integers"),
+        ("<f8", "64-bit floats are rounded"),
+        ("<i8", "as bytes"),
+    ],
+)
+def test_samples_that_change_are_named(tmp_path, dtype, warning, capsys):
+    samples = np.arange(1000, dtype=dtype).reshape(10, 100)
+    sent_once(tmp_path, items_of(samples), range(0, 1000, 100), samples)
+    assert warning in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("type", "value"), [("i", -5), ("u", 2**60)])
+def test_items_that_do_not_fit_are_left_out(tmp_path, type, value, capsys):
+    samples = noise(1000).reshape(10, 100)
+    items = items_of(samples, offset=(0x1700, {"format": [(type, 64)]}))
+    columns = range(0, 1000, 100), samples, [value] * 10
+    sent, received = sent_once(tmp_path, items, *columns)
+    np.testing.assert_array_equal(sent, samples.reshape(-1))
+    assert "offset" not in received
+    assert f"'offset' is left out: {value} does not fit" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", ["127.0.0.1:0", "nothing.pcap"])

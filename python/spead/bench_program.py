@@ -117,7 +117,12 @@ def endpoint(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not HOST:PORT, [IPv6 address]:PORT or :PORT"
         )
-    return match[1] or match[2], int(match[3])
+    host = match[1] or match[2]
+    try:
+        host.encode("idna")  # as socket does
+    except UnicodeError:
+        raise argparse.ArgumentTypeError(f"{host!r} is not a host name") from None
+    return host, int(match[3])
 
 
 def within(kind, low, high):

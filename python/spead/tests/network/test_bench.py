@@ -243,6 +243,13 @@ def test_sender_names_a_receiver_that_does_not_run():
     assert done.returncode == 1
 
 
+@pytest.mark.parametrize("command", ["receive", "send"])
+def test_names_that_no_host_can_have_are_refused(command):
+    done = run(command, "a..b:7148")
+    assert done.stderr.endswith("'a..b' is not a host name\n")
+    assert done.returncode == 2
+
+
 @pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM])
 def test_receiver_names_a_port_in_use(kind):
     with socket.socket(socket.AF_INET, kind) as sock:

@@ -46,6 +46,11 @@ class Capture:
             suggestion.endpoints, suggestion.arguments()
         )
         self.streams = inspector.streams()
+        if duplicates := sum(stream["packets_duplicate"] for stream in self.streams):
+            warn(
+                f"{duplicates:,} duplicate packets are left out; if they are of several"
+                f" destinations, select one with a filter: {inspector.destinations()}"
+            )
         self.samples_id = suggestion.samples_item()[0]
         self.timestamp_id = suggestion.timestamp_id()
         self.wire_type = suggestion.wire_type

@@ -8,7 +8,7 @@ import pytest
 import replay
 import spead2
 import spead2.recv
-from capture_files import capture
+from capture_files import ETHERNET, capture, frame, ip_packets, udp, write_capture
 from gnuradio.spead.described_stream import given_stream
 from gnuradio.spead.spead_python import _inspector
 from gnuradio.spead.suggestion import tried_suggestion
@@ -154,6 +154,30 @@ def test_items_that_do_not_fit_are_left_out(tmp_path, type, value, capsys):
     np.testing.assert_array_equal(sent, samples.reshape(-1))
     assert "offset" not in received
     assert f"'offset' is left out: {value} does not fit" in capsys.readouterr().err
+
+
+def test_a_filter_selects_one_of_equal_streams(tmp_path, capsys):
+    """Two destinations get packets with the same counters, but other samples."""
+    parts = np.split(noise(10_000), 2)
+    path = write_capture(
+        tmp_path / "stream.pcap",
+        [
+            frame(ETHERNET, packet)
+            for i, part in enumerate(parts)
+            for content in joined(packets_by_heap(part))
+            for packet in ip_packets(
+                udp(content, 5000, 7148), destination=f"10.0.0.{i}"
+            )
+        ],
+    )
+    to = str(tmp_path / "sent.pcap")
+    replay.main([str(path), "--to", to])
+    assert "select one with a filter: ['10.0.0.0:7148', " in capsys.readouterr().err
+    replay.main([f"{path}?dst host 10.0.0.1", "--to", to])
+    with Receiving(to) as receiving:
+        receiving.wait()
+    np.testing.assert_array_equal(receiving.samples(), parts[1])
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", ["127.0.0.1:0", "nothing.pcap"])

@@ -194,14 +194,30 @@ void source_engine::replay_again()
 void source_engine::receive(const std::vector<std::byte*>& buffers, std::int64_t room)
 {
     d_window.set_room(buffers, room);
-    if (d_is_repeating && d_reader->has_ended() && d_window.is_empty())
+    const bool has_replayed =
+        d_is_repeating && d_reader->has_ended() && d_window.is_empty();
+    if (const bool is_awaited = d_reader->waits_for_room() || has_replayed;
+        !is_awaited || d_room < room)
+        d_room_since = clock::now();
+    d_room = room;
+    if (has_replayed && has_room_for_replay())
         replay_again();
     d_reader->poll();
     d_log.write();
     d_buffer_fill =
         1 - static_cast<double>(room) / static_cast<double>(d_window.capacity());
-    if (!d_reader->waits_for_room() || std::exchange(d_room, room) < room)
-        d_room_since = clock::now();
+}
+
+// Whether the blocks downstream have taken the samples of the last replay, or take no
+// more. How much room there is decides which samples before the first heap of a stream
+// may still arrive: each replay begins like the first one.
+bool source_engine::has_room_for_replay() const
+{
+    if (d_room >= d_window.capacity() / 16 * 15 ||
+        clock::now() - d_room_since >= duration(max_stall_of_captures))
+        return true;
+    std::this_thread::sleep_for(pause_for_downstream);
+    return false;
 }
 
 // Whether packets wait for room that a block downstream is about to make, so that no

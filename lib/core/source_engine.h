@@ -92,6 +92,7 @@ private:
     void replay_again();
     void set_ticks(std::vector<sample_tag>& tags, std::int64_t front);
     bool awaits_downstream() const;
+    bool has_room_for_replay() const;
     void check_progress(clock::time_point now, bool is_over);
     std::vector<std::uint64_t> received_by_output() const;
     void set_status(const std::string& text);
@@ -113,7 +114,7 @@ private:
     std::int64_t d_samples_since_tag = 0;
 
     std::int64_t d_room = 0;          // samples, of the last receive()
-    clock::time_point d_room_since{}; // has not grown since, or packets did not wait
+    clock::time_point d_room_since{}; // has not grown since, or nothing waited for it
 
     // detects that packets arrive but nothing is output
     clock::time_point d_next_check{};

@@ -150,6 +150,26 @@ def test_a_flow_graph_that_runs_again_receives_the_same(tmp_path):
     np.testing.assert_array_equal(receiving.samples(), np.concatenate(2 * parts))
 
 
+def test_each_replay_has_the_same_room(tmp_path):
+    """The first heaps wait for their descriptors, and are later than those behind them,
+    by about as much as the buffer holds."""
+    parts = [
+        joined(
+            packets_by_heap(noise(600), 120, first=844_175, descriptors="none")[:-1]
+        ),
+        joined(packets_by_heap(noise(54_000), 3000, first=163_878)),
+        joined(packets_by_heap(noise(25_200), 1200, first=666_616)),
+    ]
+    times = [40 * i + j * 1e-3 for i in range(3) for j in range(len(parts[i]))]
+    path = capture(tmp_path / "stream.pcap", joined(parts), times=times)
+    _, once = recorded(str(path), max_gap=10**6)
+    period, loops = len(once.samples()), 8
+    _, repeated = recorded(str(path), loops * period, max_gap=10**6, repeat=True)
+    np.testing.assert_array_equal(
+        repeated.samples(), np.concatenate(loops * [once.samples()])
+    )
+
+
 def test_a_thousand_replays(tmp_path):
     """No sample is missing, late or a duplicate; values of items are as recorded."""
     samples = noise(3000)

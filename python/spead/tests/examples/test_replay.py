@@ -51,8 +51,8 @@ def test_streams_of_instruments_go_on(tmp_path, name):
     with Receiving(str(path), **options) as once:
         once.wait()
     period = len(once.samples())
-    samples = 3 * once.stats["samples_out"]
-    replayed_samples(path, tmp_path / "sent.pcap", samples)
+    # one more: the flow graph stops at any moment, and one input may be ahead of others
+    replayed_samples(path, tmp_path / "sent.pcap", 4 * once.stats["samples_out"])
     with Receiving(str(tmp_path / "sent.pcap"), **options) as receiving:
         receiving.wait()
     for i in range(receiving.outputs):
@@ -60,9 +60,8 @@ def test_streams_of_instruments_go_on(tmp_path, name):
             receiving.samples(i)[: 3 * period], np.concatenate(3 * [once.samples(i)])
         )
         assert receiving.tags("timestamp", i) == once.tags("timestamp", i)
-    stats = receiving.stats
-    for figure in ("samples_missing", "samples_duplicate", "discontinuities"):
-        assert stats[figure] == 0, figure
+        assert all(offset >= 3 * period for offset, _ in receiving.tags("missing", i))
+    assert receiving.stats["samples_duplicate"] == 0
 
 
 def test_spead2_receives_a_thousand_replays_once(tmp_path):

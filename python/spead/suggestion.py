@@ -332,7 +332,7 @@ class Suggestion:
             self._step = self._streams[0]["heap_counter_step"] or self._step
             item = self._streams[0]["items"].get(TIMESTAMP)
             if item and item["number"] and not item["step"]:
-                self.remarks.append(
+                self.notes.append(
                     f"item {TIMESTAMP:#x} does not advance: if it does later, listen "
                     "for longer"
                 )

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A stream is recorded as it is, whenever its descriptors arrive."""
 
-from gnuradio.spead.described_stream import wait_for_descriptors
+import pytest
+from capture_files import capture
+from gnuradio.spead.described_stream import inspected_stream, wait_for_descriptors
 from gnuradio.spead.spead_python import _inspector
 from gnuradio.spead.suggestion import tried_suggestion
 from inspected_streams import HEAP, antennas_and_parts
+from places import NEEDS_LIBPCAP
 
 PARTS = 8
 
@@ -35,3 +38,11 @@ def test_late_descriptors_are_awaited_with_several_heaps_after_them():
     suggestion = tried_suggestion(inspector, "127.0.0.1:0")
     assert suggestion.timestamp_id() == 0x1600
     assert suggestion.options["timestamp_step"] == str(HEAP)
+
+
+@NEEDS_LIBPCAP
+def test_heaps_of_a_single_time_are_not_recorded_by_their_counters(tmp_path):
+    heaps = antennas_and_parts(True, 1, PARTS)[: 1 + PARTS]
+    path = capture(tmp_path / "stream.pcap", heaps)
+    with pytest.raises(ValueError, match="item 0x1600 does not advance"):
+        inspected_stream(str(path), "", 0)

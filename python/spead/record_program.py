@@ -1,8 +1,8 @@
 # Copyright 2026 The gr-spead authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Record a SPEAD stream, with its times, losses and items, as HDF5 or SigMF. Ends at an
-end-of-stream heap, at the end of a capture, Ctrl-C, SIGTERM, --timeout, --samples or
---seconds."""
+end-of-stream heap, at the end of a capture, Ctrl-C, SIGTERM, SIGHUP, --timeout,
+--samples or --seconds."""
 
 import argparse
 import contextlib
@@ -36,7 +36,8 @@ CLOCK_ERROR = 60  # seconds between the clocks of the sender and of this host
 
 def main(argv=None):
     args = parse(argv)
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    for number in ending_signals():
+        signal.signal(number, signal.getsignal(signal.SIGINT))
     began = time.time()
     try:
         graph = flow_graph(args)
@@ -45,6 +46,14 @@ def main(argv=None):
     except KeyboardInterrupt:
         sys.exit("spead-record: nothing received")
     return run(graph, args, began)
+
+
+def ending_signals():
+    """Those at which to complete the file. nohup makes SIGHUP be ignored."""
+    ends = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        ends.append(signal.SIGHUP)
+    return ends
 
 
 def parse(argv):
@@ -262,7 +271,7 @@ def run(graph, args, began):
             ended.set()
             wake.put(None)
 
-    handlers = {n: signal.signal(n, stop) for n in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {n: signal.signal(n, stop) for n in ending_signals()}
     graph.start()
     if args.options is not None and (ports := graph.source.ports()):
         endpoint = re.sub(":0$", f":{ports[0]}", args.endpoints)
@@ -311,8 +320,9 @@ class Progress:
             self._write("")
 
     def _write(self, line):
-        sys.stderr.write(f"\r{line}\x1b[K")  # clears the rest of the line
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # the terminal is closed
+            sys.stderr.write(f"\r{line}\x1b[K")  # clears the rest of the line
+            sys.stderr.flush()
 
 
 def report(graph, args, began):

@@ -114,7 +114,7 @@ def test_a_killed_recording_in_sigmf_is_readable_up_to_the_last_flush(tmp_path):
     np.testing.assert_array_equal(samples, expected)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_completes_the_file(tmp_path, number):
     path = tmp_path / "night.h5"
     with (

@@ -11,7 +11,7 @@ from flow_graphs import packed
 from gnuradio import spead
 from inputs import run_all
 from received_streams import Receiving, check_whole, joined, received, spead2_packets
-from receiving import arrived, datagrams
+from receiving import arrived, datagrams, is_end
 from streams import send
 
 BITS = [10, 12]
@@ -189,8 +189,9 @@ def test_lost_packets_make_whole_groups_missing(sock):
         wire_type="i10",
         max_packet_size=256,
     )
-    kept = [packet for i, packet in enumerate(arrived(sock)) if i % 5 != 3]
-    receiving = received(kept, output_type="int16")
+    *packets, end = arrived(sock)
+    kept = [p for i, p in enumerate(packets) if i % 5 != 3 and not is_end(p)]
+    receiving = received([*kept, end], output_type="int16")
     samples = receiving.samples()
     missing = np.zeros(len(samples), bool)
     for offset, count in receiving.tags("missing"):

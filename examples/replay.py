@@ -39,9 +39,8 @@ class Capture:
             raise ValueError(suggestion.reason)
         if not suggestion.receives_everything():
             warn(suggestion.result()[0])
-        for remark in suggestion.remarks:
-            if "round" in remark or "as bytes" in remark:
-                warn(remark)
+        for remark in suggestion.notes + suggestion.remarks:
+            warn(remark)
         self.path, self.options, *_ = given_stream(
             suggestion.endpoints, suggestion.arguments()
         )

@@ -82,7 +82,8 @@ public:
      *     address of this host; "0.0.0.0" and "[::]" are all of its addresses. The port
      *     is 0 to 65535; 0 selects a free port, see ports(). "FILE", with an optional
      *     filter of libpcap after "?", is a capture that is replayed: an existing file
-     *     (pcap or pcapng), or a named pipe. The flow graph ends when the capture does.
+     *     (pcap or pcapng), or a named pipe. The flow graph ends when the capture does,
+     *     unless repeat is set.
      * \param options all other parameters
      */
     static sptr make(const std::vector<std::string>& endpoints,

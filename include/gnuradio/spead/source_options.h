@@ -148,9 +148,10 @@ struct SPEAD_API source_options {
     //! as the flow graph takes it.
     bool realtime = false;
 
-    //! Whether captures are replayed again and again. The times of samples go on: those
-    //! of each replay follow those of the last one without a discontinuity. The values of
-    //! items are tagged again. No effect on addresses; a named pipe cannot be repeated.
+    //! Whether captures are replayed again and again. Each replay continues the ticks of
+    //! the last one without a discontinuity, unless the captured times go back. The
+    //! values of items are tagged again. No effect on addresses. A named pipe cannot be
+    //! repeated.
     bool repeat = false;
 
     //! Size of the buffer of each output in bytes, 262144 to 2^40, with room for at least
